@@ -2,10 +2,10 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLine, chainedJson } from '../../src/infra/audit/audit-line.ts';
+import { auditLine, chainedJson, personalJson } from '../../src/infra/audit/audit-line.ts';
 import { isDataError } from '../../src/infra/audit/audit-shipper.ts';
 import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
-import { chainHash, FIRST_PREVIOUS } from '../../src/lib/audit-chain/chained-record.ts';
+import { chainHash, FIRST_PREVIOUS, personalHash } from '../../src/lib/audit-chain/chained-record.ts';
 import { checkpointId, isSigned, keyIdOf, readCheckpoint } from '../../src/lib/audit-chain/checkpoint.ts';
 import { readExportLine } from '../../src/lib/audit-chain/export-line.ts';
 import { verifyChain } from '../../src/lib/audit-chain/verify-chain.ts';
@@ -18,6 +18,7 @@ import { SqlCallHistory } from '../../src/infra/calls/sql-call-history.ts';
 import { getCall } from '../../src/infra/calls/call-operations.ts';
 import { reconcileCalls } from '../../src/infra/calls/reconcile-calls.ts';
 import type { Database } from '../../src/infra/postgres/database.ts';
+import { storable } from '../../src/infra/postgres/storable.ts';
 import type { AuditRecord } from '../../src/ports/audit-sink.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
 import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
@@ -110,6 +111,31 @@ it('what is no record is refused as data, and stores nothing', async () => {
       (error) => error instanceof SyntaxError || /^2[23]/.test((error as { code: string }).code),
       line,
     );
+});
+
+it('what would be a column, a row or its end in the format of COPY is text, and is stored as it is', async () => {
+  const hostile = [
+    '\\N',
+    '\\.',
+    '\\',
+    'a\tb',
+    'a\nb\r\n',
+    '\u0000 \ud83d',
+    "'; DROP TABLE calls; --",
+    '\\x00',
+    '😀 é',
+  ];
+  await table.store(
+    linesOf(hostile.map((user) => auditRecord({ tenant, user, session: user, notes: { [user]: user } }))),
+  );
+  const rows = await chainOf();
+  const stored = hostile.map(storable);
+  expect(rows.map((row) => row.user_id)).toEqual(stored);
+  expect(rows.map((row) => [row.session_id, row.notes])).toEqual(
+    stored.map((user) => [user, { [user]: user }]),
+  );
+  const hashes = rows.map((row) => personalHash(row.personal_salt ?? '', personalJson(recordOf(row))));
+  expect(rows.map((row) => row.personal_hash)).toEqual(hashes);
 });
 
 it('in the inbox, what no chain takes holds up nothing else', async () => {

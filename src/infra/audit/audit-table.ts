@@ -22,7 +22,7 @@ export class SqlAuditTable implements AuditTable {
 
   store(lines: Buffer, fresh = false): Promise<void> {
     const texts = lines.toString().trimEnd().split('\n');
-    return this.#chain.append(texts, { fresh, bytes: lines, ofCalls: { gateway: this.#gateway } });
+    return this.#chain.append(texts, { fresh, ofCalls: { gateway: this.#gateway } });
   }
 
   async takeIn(reject: (record: string) => Promise<void>): Promise<void> {

@@ -1,8 +1,5 @@
-// JSON texts, one a line, as bytes: cut up and handed on without a character of them becoming a string.
+// JSON texts, one a line, as bytes: cut up without a character of them becoming a string.
 const NEWLINE = 0x0a;
-const COMMA = 0x2c;
-const OPENING = 0x5b;
-const CLOSING = 0x5d;
 
 /** Whole lines, at most `most` in a piece; what comes after the last newline is in none of them. */
 export function* piecesOf(bytes: Buffer, most: number): Generator<Buffer> {
@@ -29,14 +26,4 @@ export function halvesOf(lines: Buffer): readonly [Buffer, Buffer] | undefined {
   const next = lines.indexOf(NEWLINE, last >> 1);
   const middle = next < last ? next : lines.subarray(0, last).lastIndexOf(NEWLINE);
   return middle < 0 ? undefined : [lines.subarray(0, middle + 1), lines.subarray(middle + 1)];
-}
-
-/** The text of a JSON array of them. `lines` is at least one; no JSON text on one line holds a newline. */
-export function arrayOf(lines: Buffer): Buffer {
-  const array = Buffer.allocUnsafe(lines.length + 1);
-  array[0] = OPENING;
-  lines.copy(array, 1);
-  for (let at = array.indexOf(NEWLINE); at >= 0; at = array.indexOf(NEWLINE, at + 1)) array[at] = COMMA;
-  array[array.length - 1] = CLOSING;
-  return array;
 }

@@ -1,6 +1,6 @@
 // COPY over pg's own connection: a table out of the database into a stream of chunks, and back in.
 import { once } from 'node:events';
-import type { Client, Connection, Submittable } from 'pg';
+import type { ClientBase, Connection, Submittable } from 'pg';
 
 type Wire = Connection & {
   query(text: string): void;
@@ -10,9 +10,13 @@ type Wire = Connection & {
   readonly stream: NodeJS.WritableStream & { pause(): void; resume(): void; writableNeedDrain?: boolean };
 };
 
+type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>;
+
 /** What every statement of the simple protocol goes through, whether it copies or not. */
 abstract class Copy implements Submittable {
   readonly done: Promise<number>;
+  /** pg hangs its own on it, which ends the time that the answer may take. */
+  callback: (error?: Error) => void = () => undefined;
   readonly #text: string;
   #rows = 0;
   #failure: Error | undefined;
@@ -21,7 +25,11 @@ abstract class Copy implements Submittable {
   constructor(text: string) {
     this.#text = text;
     this.done = new Promise((resolve, reject) => {
-      this.#settle = (error) => (error === undefined ? resolve(this.#rows) : reject(error));
+      this.#settle = (error) => {
+        this.callback(error);
+        if (error === undefined) resolve(this.#rows);
+        else reject(error);
+      };
     });
   }
 
@@ -90,9 +98,9 @@ class CopyOut extends Copy {
 }
 
 class CopyIn extends Copy {
-  readonly #chunks: AsyncIterable<Buffer>;
+  readonly #chunks: Chunks;
 
-  constructor(text: string, chunks: AsyncIterable<Buffer>) {
+  constructor(text: string, chunks: Chunks) {
     super(text);
     this.#chunks = chunks;
   }
@@ -122,13 +130,13 @@ const MOST_PENDING = 4 << 20;
 
 /** Gives the number of rows. */
 export async function copyOut(
-  client: Client,
+  client: ClientBase,
   text: string,
   write: (chunk: Buffer) => Promise<void>,
 ): Promise<number> {
   return client.query(new CopyOut(text, write)).done;
 }
 
-export async function copyIn(client: Client, text: string, chunks: AsyncIterable<Buffer>): Promise<number> {
+export async function copyIn(client: ClientBase, text: string, chunks: Chunks): Promise<number> {
   return client.query(new CopyIn(text, chunks)).done;
 }

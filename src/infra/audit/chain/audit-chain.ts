@@ -1,19 +1,20 @@
 // AuditChain: the only writer of the audit trail. Whoever adds to the chain of a tenant holds the row that says where it ends.
-import { sql, type Transaction } from 'kysely';
+import { CompiledQuery, sql, type Transaction } from 'kysely';
 import { OWNER_LOST } from '../../calls/owner-lost.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Tables } from '../../postgres/tables.ts';
-import { arrayOf } from '../json-lines.ts';
-import { chainLines, ownLine, type ChainEnd, type ChainedLines, type OwnLine } from './chain-lines.ts';
-import { LINE_FIELDS, OF_LINE, TRAIL_COLUMNS } from './trail-columns.ts';
+import { chainLines, ownLine, type ChainEnd, type OwnLine } from './chain-lines.ts';
+import { LINE_FIELDS, TRAIL_COLUMNS } from './trail-columns.ts';
+import { trailRows } from './trail-rows.ts';
 
 type Trx = Transaction<Tables>;
+
+/** With the rows as its one parameter: copy-statements.ts. */
+const STORE = `COPY audit_trail (${TRAIL_COLUMNS}) FROM STDIN`;
 
 export interface Appending {
   /** None of them can be there already. */
   readonly fresh?: boolean;
-  /** The lines as bytes: handed on as they are, where they need no change. */
-  readonly bytes?: Buffer;
   /** They tell of calls: rows of those that have ended go, and rows of those that have not are made. */
   readonly ofCalls?: { readonly gateway: string };
 }
@@ -33,10 +34,7 @@ export class AuditChain {
   /** In one transaction. What is there already is left as it is. Throws SyntaxError for what is no record. */
   async append(lines: readonly string[], appending: Appending): Promise<void> {
     const own = lines.map(ownLine);
-    const areOwn = own.every(({ text }, index) => text === lines[index]);
-    const { bytes, ...rest } = appending;
-    const asked = bytes !== undefined && areOwn ? appending : rest;
-    await this.#whole(this.#db, (trx) => this.#append(trx, own, asked));
+    await this.#whole(this.#db, (trx) => this.#append(trx, own, appending));
   }
 
   /**
@@ -92,7 +90,7 @@ export class AuditChain {
     }
   }
 
-  async #append(trx: Trx, given: readonly OwnLine[], { fresh, bytes, ofCalls }: Appending): Promise<void> {
+  async #append(trx: Trx, given: readonly OwnLine[], { fresh, ofCalls }: Appending): Promise<void> {
     if (given.length === 0) return;
     const tenants = [...new Set(given.map(({ tenant }) => tenant))].toSorted();
     const { ends, recordedAt } = await holdChains(trx, tenants);
@@ -101,8 +99,7 @@ export class AuditChain {
     if (lines.length === 0) return;
     await this.#ensureDay(trx, recordedAt.slice(0, 10));
     const chained = chainLines(lines, ends, recordedAt);
-    const json = bytes !== undefined && lines === given ? arrayOf(bytes) : jsonOf(lines);
-    await storeStatement(json, chained, recordedAt).execute(trx);
+    await trx.executeQuery(CompiledQuery.raw(STORE, [trailRows(lines, chained, recordedAt)]));
     const telling = ofCalls === undefined ? [] : lines.filter(tellsOfCall);
     if (ofCalls !== undefined && telling.length > 0)
       await callsStatement(telling, ofCalls.gateway).execute(trx);
@@ -115,10 +112,6 @@ export class AuditChain {
     if (this.#days.size > 1) this.#days.clear();
     this.#days.add(day);
   }
-}
-
-function jsonOf(lines: readonly OwnLine[]): string {
-  return `[${lines.map(({ text }) => text).join(',')}]`;
 }
 
 interface Held {
@@ -177,15 +170,6 @@ function idsOf({ chained }: OwnLine): { readonly eventId: string; readonly ref: 
   return { eventId: said.event_id, ref: said.call_id ?? said.event_id };
 }
 
-/** The records are JSON text already: the database reads them, and no JavaScript touches them again. */
-function storeStatement(json: string | Buffer, { seqs, hashes }: ChainedLines, recordedAt: string) {
-  return sql`/* store_audit_records */
-    INSERT INTO audit_trail (${TRAIL_COLUMNS})
-    SELECT ${OF_LINE}, unnest, ${recordedAt}::timestamptz,
-      substring(${hashes}::bytea FROM (32 * ordinality - 31)::integer FOR 32)
-    FROM ROWS FROM (json_to_recordset(${json}::json) AS (${LINE_FIELDS}), unnest(${`{${seqs.join(',')}}`}::bigint[])) WITH ORDINALITY`;
-}
-
 /** Of a call without an intent there is no other row. */
 function tellsOfCall({ chained }: OwnLine): boolean {
   // Names are sorted, and quotes inside a value are escaped: one look for the kind finds what stands beside it.
@@ -203,7 +187,7 @@ const INTENDED = ',"intended":true';
  * audit trail. What a human has found out about it is not overruled.
  */
 function callsStatement(lines: readonly OwnLine[], gateway: string) {
-  const json = jsonOf(lines);
+  const json = `[${lines.map(({ text }) => text).join(',')}]`;
   return sql`/* store_calls_of_audit */
     WITH incoming AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${json}::json) AS record (${LINE_FIELDS})

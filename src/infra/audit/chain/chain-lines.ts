@@ -12,8 +12,8 @@ export interface ChainEnd {
 
 export interface ChainedLines {
   readonly seqs: readonly number[];
-  /** 32 bytes for each. */
-  readonly hashes: Buffer;
+  /** In hexadecimal digits. */
+  readonly hashes: readonly string[];
   readonly ends: ReadonlyMap<string, ChainEnd>;
 }
 
@@ -55,15 +55,15 @@ export function chainLines(
 ): ChainedLines {
   const ends = new Map(from);
   const seqs: number[] = [];
-  const hashes = Buffer.allocUnsafe(32 * lines.length);
-  lines.forEach(({ chained, tenant }, index) => {
+  const hashes: string[] = [];
+  for (const { chained, tenant } of lines) {
     const last = ends.get(tenant);
     if (last === undefined) throw new Error(`the chain of ${tenant} is not held`);
     const seq = last.seq + 1;
     const hash = chainHash(`${chained}}`, { previous: last.hash, recordedAt, seq, tenant });
-    hashes.write(hash, 32 * index, 'hex');
+    hashes.push(hash);
     seqs.push(seq);
     ends.set(tenant, { seq, hash });
-  });
+  }
   return { seqs, hashes, ends };
 }

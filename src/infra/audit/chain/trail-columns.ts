@@ -1,4 +1,4 @@
-// The columns of the audit trail: how a line of JSON becomes a row, and a row becomes the record that the chain covers.
+// The columns of the audit trail, and how a row becomes the record that the chain covers.
 import { sql } from 'kysely';
 import type { AuditKind, AuditRecord } from '../../../ports/audit-sink.ts';
 
@@ -10,17 +10,15 @@ export const LINE_FIELDS =
   read_only boolean, reason text, registry_version text, remaining_ms double precision, requested_tool text, tool text,
   tool_version text, trace_id text, tenant_id text, notes jsonb, personal_salt text, session_id text, user_id text`);
 
-const SAME = `agent_id, at, attempts, call_id, call_kind, door, duration_ms, event_id, executor, idempotent, intended, kind,
-  outcome, partial_side_effects, principal_id, read_only, reason, registry_version, remaining_ms, requested_tool, tool,
-  tool_version, trace_id, tenant_id, notes, session_id, user_id`;
+/** That a line and a row have alike, in the order of TRAIL_COLUMNS. */
+export const SAME_NAMES =
+  `agent_id at attempts call_id call_kind door duration_ms event_id executor idempotent intended kind
+  outcome partial_side_effects principal_id read_only reason registry_version remaining_ms requested_tool tool tool_version
+  trace_id tenant_id notes session_id user_id`.split(/\s+/);
 
-export const TRAIL_COLUMNS = sql.raw(
-  `${SAME}, arguments_hash, personal_hash, personal_salt, seq, recorded_at, hash`,
-);
-/** In the same order, of `incoming`; what follows is the place in the chain. */
-export const OF_LINE = sql.raw(
-  `${SAME}, decode(arguments_hash, 'hex'), decode(personal, 'hex'), decode(personal_salt, 'hex')`,
-);
+const SAME = SAME_NAMES.join(', ');
+
+export const TRAIL_COLUMNS = `${SAME}, arguments_hash, personal_hash, personal_salt, seq, recorded_at, hash`;
 
 /** A row as the record it was. Null where a field says nothing. */
 export interface TrailRow {

@@ -2,6 +2,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, types, type CustomTypesConfig, type PoolConfig } from 'pg';
 import type { Log } from '../../../ports/telemetry/log.ts';
+import { takeCopyStatements } from '../copy-statements.ts';
 import { tellNotConnected } from '../not-connected.ts';
 import { prepareNamedStatements } from '../prepared-statements.ts';
 import { closeSilentConnections } from '../silent-connections.ts';
@@ -37,6 +38,8 @@ export class OwnPool {
     this.pool.on('error', lost);
     // The pool listens to idle ones alone: the loss of any other would end the process.
     this.pool.on('connect', (client) => client.on('error', lost));
+    // First: what it runs is pg's own, and what the others see is a statement like any other.
+    takeCopyStatements(this.pool);
     this.#cutOff = closeSilentConnections(this.pool);
     tellNotConnected(this.pool);
     if (keepsConnections) prepareNamedStatements(this.pool);

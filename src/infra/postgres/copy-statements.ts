@@ -1,0 +1,30 @@
+// COPY as a statement like any other, with its rows as the one parameter: also in a transaction of Kysely, which gives out no connection.
+import type { ClientBase, Pool } from 'pg';
+import { copyIn } from './copy-tables.ts';
+
+const COPY_IN = /^COPY .+ FROM STDIN$/s;
+
+/** To be told of a pool before all else that stands between its connections and those who ask them. */
+export function takeCopyStatements(pool: Pool): void {
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...asked: readonly unknown[]) => unknown;
+    const own = { query } as ClientBase;
+    Object.assign(client, {
+      query: (text: unknown, ...rest: readonly unknown[]) => {
+        const rows: unknown = Array.isArray(rest[0]) ? rest[0][0] : undefined;
+        const isCopy = typeof text === 'string' && Buffer.isBuffer(rows) && COPY_IN.test(text);
+        return isCopy ? copied(copyIn(own, text, [rows])) : query(text, ...rest);
+      },
+    });
+  });
+}
+
+async function copied(running: Promise<number>) {
+  try {
+    return { command: 'COPY', rowCount: await running, rows: [] };
+  } catch (error) {
+    // PostgreSQL repeats there what the row holds: it belongs into no log.
+    if (error instanceof Error && 'where' in error) delete error.where;
+    throw error;
+  }
+}
