@@ -21,11 +21,39 @@ export const allMet = () => rows.every(({ met }) => met);
 
 /** Alternates both sides, so that a noisy machine is noisy for both: the medians and the median ratio of the pairs. */
 export async function compare(theirs, ours, rounds = ROUNDS) {
+  return mediansOf(await alternated(theirs, ours, rounds));
+}
+
+/** One figure of each side a round. */
+export async function alternated(theirs, ours, rounds) {
   const pairs = [];
   for (let round = 0; round < rounds; round += 1) pairs.push([await theirs(), await ours()]);
+  return pairs;
+}
+
+export function mediansOf(pairs) {
   return {
     base: median(pairs.map(([base]) => base)),
     own: median(pairs.map(([, own]) => own)),
     ratio: median(pairs.map(([base, own]) => own / base)),
   };
+}
+
+/** Of processes that are compared: each time both are started anew, the other one first. */
+const STARTS = 3;
+
+/**
+ * A process keeps for its life what chance gave it at its start: two of the same gateway were seen to differ by a tenth. So what is
+ * held to a few percent is measured on several. `start` gives one; `measure` what both did: an object of lists of pairs.
+ */
+export async function comparedStarts({ theirs, ours }, measure) {
+  const all = {};
+  for (let count = 0; count < STARTS; count += 1) {
+    const [first, second] = count % 2 === 0 ? [theirs, ours] : [ours, theirs];
+    const started = [await first(), await second()];
+    const [base, own] = count % 2 === 0 ? started : started.toReversed();
+    for (const [name, pairs] of Object.entries(await measure(base, own))) (all[name] ??= []).push(...pairs);
+    await Promise.all([base.stop(), own.stop()]);
+  }
+  return all;
 }

@@ -1,6 +1,6 @@
 // A call as a REST request, and how fast answers come: many a second, or one after another.
 import autocannon from 'autocannon';
-import { SECONDS, median } from './measure.js';
+import { SECONDS, median, mediansOf, number } from './measure.js';
 
 export function callOf(gateway, tool, args, headers = {}) {
   return {
@@ -20,6 +20,35 @@ export async function shoot({ url, headers = {}, body }, limits) {
 
 export async function perSecond(request, duration = SECONDS, connections = 32) {
   return (await shoot(request, { duration, connections })).requests.average;
+}
+
+/** Calls of one tool, and what they took of the gateway's process: `{ perSecond, cpuUs }` of each round. */
+export function callsOf(gateway, tool, args, connections = 32) {
+  const request = callOf(gateway, tool, args);
+  return async (duration = SECONDS) => {
+    const before = gateway.cpuMs();
+    const { requests } = await shoot(request, { duration, connections });
+    return {
+      perSecond: requests.average,
+      cpuUs: ((gateway.cpuMs() - before) * 1000) / requests.total,
+    };
+  };
+}
+
+/** What `report` takes of rounds of both sides. */
+export function calledFigures(pairs, without) {
+  const [rate, cpu] = ['perSecond', 'cpuUs'].map((name) =>
+    mediansOf(pairs.map((sides) => sides.map((side) => side[name]))),
+  );
+  const told = (perSecond, us) => `${number(perSecond)} calls/s, ${number(us)} µs of its process a call`;
+  return {
+    ratio: rate.ratio,
+    texts: [
+      told(rate.own, cpu.own),
+      `${told(rate.base, cpu.base)} (${without})`,
+      `${number(rate.ratio * 100)} %`,
+    ],
+  };
 }
 
 /** Median of single requests, one after another, on a connection that is kept. */

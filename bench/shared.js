@@ -1,37 +1,39 @@
 // What shared state and records cost a call: Redis and PostgreSQL against a gateway alone, which records nothing.
 import { inProcess, startGateway } from './children.js';
-import { SECONDS, WARM_UP_SECONDS, compare, number, report } from './measure.js';
-import { callOf, perSecond } from './rest-load.js';
+import { ROUNDS, WARM_UP_SECONDS, alternated, compare, comparedStarts, number, report } from './measure.js';
+import { calledFigures, callsOf } from './rest-load.js';
 import { BODY, withStores } from './stores.js';
 
 const TRIPS = 500;
 
+const ROWS = [
+  ['echo', 'REST echo on Redis and PostgreSQL, audit durable, 32 in flight', 32, 0.6],
+  ['echo', 'the same, 128 in flight', 128, 0.75],
+  ['echo_limited', 'the same with rate and concurrency limits, 32 in flight', 32, 0.6],
+];
+
 /** REST echo with everything shared and every call recorded, against a gateway that shares and records nothing. */
 export async function shared() {
   await withStores(async ({ tools, shared: settings }) => {
-    const alone = await startGateway({ tools, program: 'unrecorded-gateway.js' });
-    const together = await startGateway({ tools, settings });
-    for (const [tool, what, inFlight, least] of [
-      ['echo', 'REST echo on Redis and PostgreSQL, audit durable, 32 in flight', 32, 0.6],
-      ['echo', 'the same, 128 in flight', 128, 0.75],
-      ['echo_limited', 'the same with rate and concurrency limits, 32 in flight', 32, 0.6],
-    ]) {
-      const [theirs, ours] = [callOf(alone, tool, BODY), callOf(together, tool, BODY)];
-      for (const side of [theirs, ours]) await perSecond(side, WARM_UP_SECONDS, inFlight);
-      const { base, own, ratio } = await compare(
-        () => perSecond(theirs, SECONDS, inFlight),
-        () => perSecond(ours, SECONDS, inFlight),
-      );
-      report(
-        what,
-        `${number(own)} calls/s`,
-        `${number(base)} calls/s (nothing shared, nothing recorded)`,
-        `${number(ratio * 100)} %`,
-        `≥ ${least * 100} %`,
-        ratio >= least,
-      );
+    const rows = await comparedStarts(
+      {
+        theirs: () => startGateway({ tools, program: 'unrecorded-gateway.js' }),
+        ours: () => startGateway({ tools, settings }),
+      },
+      async (alone, together) => {
+        const figures = {};
+        for (const [tool, what, inFlight] of ROWS) {
+          const sides = [alone, together].map((gateway) => callsOf(gateway, tool, BODY, inFlight));
+          for (const side of sides) await side(WARM_UP_SECONDS);
+          figures[what] = await alternated(...sides, ROUNDS);
+        }
+        return figures;
+      },
+    );
+    for (const [, what, , least] of ROWS) {
+      const { ratio, texts } = calledFigures(rows[what], 'nothing shared, nothing recorded');
+      report(what, ...texts, `≥ ${least * 100} %`, ratio >= least);
     }
-    await Promise.all([alone.stop(), together.stop()]);
   });
 }
 
