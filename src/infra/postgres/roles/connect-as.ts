@@ -2,7 +2,7 @@
 import type { ClientConfig, PoolConfig } from 'pg';
 import type { EmbeddedPostgres } from '../../embedded-postgres/embedded-postgres.ts';
 import { poolOptions, PostgresServer } from '../../sql/database-server.ts';
-import { FOR_KEPT_PLANS } from '../prepared-statements.ts';
+import { FOR_KEPT_PLANS } from '../statements/prepared-statements.ts';
 import { CONNECT_TIMEOUT_MS } from './own-pool.ts';
 
 interface Opening {

@@ -2,9 +2,9 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, types, type CustomTypesConfig, type PoolConfig } from 'pg';
 import type { Log } from '../../../ports/telemetry/log.ts';
-import { takeCopyStatements } from '../copy-statements.ts';
+import { takeCopyStatements } from '../statements/copy-statements.ts';
 import { tellNotConnected } from '../not-connected.ts';
-import { prepareNamedStatements } from '../prepared-statements.ts';
+import { prepareNamedStatements } from '../statements/prepared-statements.ts';
 import { closeSilentConnections } from '../silent-connections.ts';
 import type { Tables } from '../tables.ts';
 

@@ -1,6 +1,6 @@
 // COPY as a statement like any other, with its rows as the one parameter: also in a transaction of Kysely, which gives out no connection.
 import type { ClientBase, Pool } from 'pg';
-import { copyIn } from './copy-tables.ts';
+import { copyIn } from '../copy-tables.ts';
 
 const COPY_IN = /^COPY .+ FROM STDIN$/s;
 
