@@ -39,12 +39,13 @@ export function mediansOf(pairs) {
   };
 }
 
-/** Of processes that are compared: each time both are started anew, the other one first. */
+/** Of both sides; the one that is started first changes from time to time. */
 const STARTS = 3;
 
 /**
  * A process keeps for its life what chance gave it at its start: two of the same gateway were seen to differ by a tenth. So what is
- * held to a few percent is measured on several. `start` gives one; `measure` what both did: an object of lists of pairs.
+ * held to a few percent is measured on several. `theirs` and `ours` start a gateway each; `measure` is given both, and gives the pairs
+ * of `alternated` by the names of what was measured.
  */
 export async function comparedStarts({ theirs, ours }, measure) {
   const all = {};

@@ -2,10 +2,10 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, types, type CustomTypesConfig, type PoolConfig } from 'pg';
 import type { Log } from '../../../ports/telemetry/log.ts';
-import { takeCopyStatements } from '../statements/copy-statements.ts';
 import { tellNotConnected } from '../not-connected.ts';
-import { prepareNamedStatements } from '../statements/prepared-statements.ts';
 import { closeSilentConnections } from '../silent-connections.ts';
+import { takeCopyStatements } from '../statements/copy-statements.ts';
+import { prepareNamedStatements } from '../statements/prepared-statements.ts';
 import type { Tables } from '../tables.ts';
 
 export const CONNECT_TIMEOUT_MS = 2_000;

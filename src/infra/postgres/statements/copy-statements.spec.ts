@@ -1,6 +1,6 @@
 // COPY takes its rows as a parameter; every other statement is left as it is.
 import { EventEmitter } from 'node:events';
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import { expect, it } from 'vitest';
 import { takeCopyStatements } from './copy-statements.ts';
 
@@ -34,10 +34,18 @@ it('what PostgreSQL says of the row that it refuses is in no error', async () =>
   const { client, asked } = connected();
   const answer = client.query(COPY, [Buffer.from('ann\t2\n')]);
   const copy = asked[0]?.[0] as Asked;
-  copy.handleError(Object.assign(new Error('invalid'), { code: '22P02', where: 'line 1: "ann"' }));
+  const refused = new DatabaseError('null value', 0, 'error');
+  copy.handleError(
+    Object.assign(refused, {
+      code: '23502',
+      where: 'line 1: "ann"',
+      detail: 'Failing row contains (ann, 2).',
+    }),
+  );
   const error = await Promise.resolve(answer).catch((failure: unknown) => failure);
-  expect(error).toMatchObject({ code: '22P02' });
+  expect(error).toMatchObject({ code: '23502', message: 'null value' });
   expect(error).not.toHaveProperty('where');
+  expect(error).not.toHaveProperty('detail');
 });
 
 it('tells pg when it is over: the time for its answer is not waited for', () => {

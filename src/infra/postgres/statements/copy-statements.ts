@@ -1,5 +1,5 @@
 // COPY as a statement like any other, with its rows as the one parameter: also in a transaction of Kysely, which gives out no connection.
-import type { ClientBase, Pool } from 'pg';
+import { DatabaseError, type ClientBase, type Pool } from 'pg';
 import { copyIn } from '../copy-tables.ts';
 
 const COPY_IN = /^COPY .+ FROM STDIN$/s;
@@ -23,8 +23,11 @@ async function copied(running: Promise<number>) {
   try {
     return { command: 'COPY', rowCount: await running, rows: [] };
   } catch (error) {
-    // PostgreSQL repeats there what the row holds: it belongs into no log.
-    if (error instanceof Error && 'where' in error) delete error.where;
+    // There PostgreSQL may repeat all that the row holds, which belongs into no log.
+    if (error instanceof DatabaseError) {
+      delete error.where;
+      delete error.detail;
+    }
     throw error;
   }
 }
