@@ -3,7 +3,7 @@ import { CompiledQuery, sql, type Transaction } from 'kysely';
 import { OWNER_LOST } from '../../calls/owner-lost.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Tables } from '../../postgres/tables.ts';
-import { chainLines, ownLine, type ChainEnd, type OwnLine } from './chain-lines.ts';
+import { chainLines, ownLine, recordWork, type ChainEnd, type OwnLine } from './chain-lines.ts';
 import { LINE_FIELDS, TRAIL_COLUMNS } from './trail-columns.ts';
 import { trailRows } from './trail-rows.ts';
 
@@ -166,7 +166,9 @@ async function notThere(trx: Trx, lines: readonly OwnLine[]): Promise<readonly O
 }
 
 function idsOf({ chained }: OwnLine): { readonly eventId: string; readonly ref: string } {
-  const said = JSON.parse(`${chained}}`) as { readonly event_id: string; readonly call_id?: string };
+  const said = recordWork(
+    () => JSON.parse(`${chained}}`) as { readonly event_id: string; readonly call_id?: string },
+  );
   return { eventId: said.event_id, ref: said.call_id ?? said.event_id };
 }
 

@@ -27,13 +27,27 @@ export interface OwnLine {
 export function ownLine(line: string): OwnLine {
   const parts = partsOf(line);
   if (parts !== undefined) return { text: line, ...parts };
-  const text = auditLine(foreignRecord(JSON.parse(line) as TrailRow | null)).trimEnd();
-  const own = partsOf(text);
-  if (own === undefined) throw new SyntaxError(NO_RECORD);
-  return { text, ...own };
+  return recordWork(() => {
+    const text = auditLine(foreignRecord(JSON.parse(line) as TrailRow | null)).trimEnd();
+    const own = partsOf(text);
+    if (own === undefined) throw new SyntaxError(NO_RECORD);
+    return { text, ...own };
+  });
 }
 
-const NO_RECORD = 'this is no line of an audit journal';
+/**
+ * Whatever fails of it is the line's own fault, also one that is nested deeper than the stack: it is no reason to try again. No
+ * message repeats a part of the line, which may be about a person.
+ */
+export function recordWork<T>(work: () => T): T {
+  try {
+    return work();
+  } catch {
+    throw new SyntaxError(NO_RECORD);
+  }
+}
+
+export const NO_RECORD = 'this is no line of an audit journal';
 
 /** Of older versions nobody knows whether there was an intent: it is looked for. */
 function foreignRecord(row: TrailRow | null): AuditRecord {

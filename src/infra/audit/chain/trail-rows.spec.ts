@@ -67,3 +67,19 @@ it('half of a surrogate pair, which UTF-8 has no bytes for, is no record', () =>
   const line = auditLine(auditRecord({ user: 'ann' })).replace('"ann"', String.raw`"\ud83d"`);
   expect(() => trailRows([ownLine(line)], PLACE, AT)).toThrow(SyntaxError);
 });
+
+it.each([
+  [
+    'nested deeper than the stack does',
+    (line: string) => line.replace('"notes":{}', `"notes":${'['.repeat(20_000)}1${']'.repeat(20_000)}`),
+  ],
+  ['that is no JSON', (line: string) => line.replace('"user_id":"ann"', '"user_id":ann')],
+  ['of two tenants', (line: string) => line.replace('"tenant_id":', '"tenant_id":"first","tenant_id":')],
+])('a line %s is no record, and no message repeats a part of it', (_which, damage) => {
+  const line = auditLine(auditRecord({ user: 'ann', notes: {} }));
+  const damaged = damage(line);
+  expect(damaged).not.toBe(line);
+  expect(() => trailRows([ownLine(damaged)], PLACE, AT)).toThrow(
+    new SyntaxError('this is no line of an audit journal'),
+  );
+});
