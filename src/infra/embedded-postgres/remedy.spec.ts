@@ -19,6 +19,10 @@ it.each([
     'could not map anonymous shared memory: Cannot allocate memory',
     ': give the machine more memory, or set database.url (UTE_DATABASE_URL) to a PostgreSQL of your own',
   ],
+  [
+    'could not create shared memory segment: No space left on device',
+    ': give the machine more memory, or set database.url (UTE_DATABASE_URL) to a PostgreSQL of your own',
+  ],
   ['data directory "/data" has wrong ownership', ''],
   ['', ''],
 ])('the remedy of what was said is told, and none where none is known: %j', (said, remedy) => {

@@ -4,15 +4,16 @@ import { SET_A_URL } from './embedded-postgres-error.ts';
 
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/could not look up effective user ID/, `give the gateway's user a line in /etc/passwd, or ${SET_A_URL}`],
-  [SAYS_DISK_FULL, 'make room, or set data_dir (UTE_DATA_DIR) to another disk'],
   [
     /insufficient file descriptors|Too many open files/,
     'raise the limit of open files (ulimit -n, LimitNOFILE)',
   ],
+  // Before the disk: the kernel says of these too that no space is left on the device.
   [
-    /could not (?:map|create) .*shared memory|Cannot allocate memory/,
+    /could not (?:map|create|resize) .*shared memory|Cannot allocate memory/,
     `give the machine more memory, or ${SET_A_URL}`,
   ],
+  [SAYS_DISK_FULL, 'make room, or set data_dir (UTE_DATA_DIR) to another disk'],
 ];
 
 /** The end of a message, with the colon before it; empty where nothing is known to help. */

@@ -2,12 +2,11 @@
 import type { SandboxBackend, SandboxReport } from '../../ports/egress/sandbox.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { SAYS_DISK_FULL } from '../../lib/files/disk-full.ts';
 import { bwrapBackend, landlockBackend, type Backend } from './backends.ts';
 import type { BackendContext } from './confined-program.ts';
 import { runOnce } from './run/run-once.ts';
 import { machineOf, type Machine } from './seccomp/syscalls.ts';
+import { causeOf, shortageIn, TrialCutShort } from './shortage.ts';
 import type { TemporaryFolders } from './workspace/temporary-folders.ts';
 
 const TRIAL = {
@@ -26,18 +25,6 @@ const TRIAL = {
 
 /** Bubblewrap before 0.12 follows links that were planted in a writable folder; nothing is mounted below one here. */
 const FIXED_BWRAP = [0, 12] as const;
-
-/** From Node, and in the words of the programs that set up the walls. */
-const SHORTAGES: readonly (readonly [RegExp, string])[] = [
-  [SAYS_DISK_FULL, 'the disk is full'],
-  [/^(?:EROFS|EIO)$/, 'the disk takes nothing'],
-  [/^ENOMEM$|Cannot allocate memory/, 'this machine is short of memory'],
-  [/^EAGAIN$|Resource temporarily unavailable/, 'the limit of processes is reached'],
-  [
-    /^(?:EMFILE|ENFILE)$|Too many open files/,
-    'the limit of open files is too low, or reached (ulimit -n, LimitNOFILE)',
-  ],
-];
 
 export interface Probed {
   readonly backend: Backend | undefined;
@@ -156,18 +143,3 @@ function reasonOf(error: unknown): string {
   const cause = causeOf(error);
   return cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
 }
-
-/** What this machine was short of when the rung was tried: then it says nothing about the rung. */
-export function shortageIn(error: unknown): string | undefined {
-  const cause = causeOf(error);
-  if (cause instanceof TrialCutShort) return 'the trial took too long';
-  if (!(cause instanceof Error)) return undefined;
-  const said = 'code' in cause ? String(cause.code) : cause.message;
-  return SHORTAGES.find(([pattern]) => pattern.test(said))?.[1];
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof ToolFailure && error.cause instanceof Error ? error.cause : error;
-}
-
-class TrialCutShort extends Error {}
