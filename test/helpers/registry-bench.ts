@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { specRules } from '../../src/app/gateway/registry-rules.ts';
 import type { Executor, Loader } from '../../src/contract/plugin.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
-import { PinoLog } from '../../src/infra/telemetry/pino-log.ts';
+import { JsonLog } from '../../src/infra/telemetry/json-log.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Log } from '../../src/ports/telemetry/log.ts';
 import { LoadError, RegistrySync } from '../../src/registry/reload/registry-sync.ts';
@@ -60,7 +60,7 @@ export class RegistryBench {
   readonly loader: Loader;
   readonly sync: RegistrySync;
   readonly #registry = new ToolSpecRegistry();
-  readonly log: PinoLog;
+  readonly log: JsonLog;
   #written = '';
 
   constructor(type: string, create: (needs: BenchNeeds) => Loader, ...beside: readonly Loader[]) {
@@ -68,7 +68,7 @@ export class RegistryBench {
       write: (line: string) => void (this.#written += line),
       flush: (done: () => void) => done(),
     };
-    this.log = PinoLog.create({ level: 'debug', destination });
+    this.log = JsonLog.create({ level: 'debug', destination });
     const { clock, log, metrics } = this;
     this.loader = create({ clock, log, metrics });
     const rules = specRules();

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
-const MODULE = new URL('../../src/infra/telemetry/pino-log.ts', import.meta.url).href;
+const MODULE = new URL('../../src/infra/telemetry/json-log.ts', import.meta.url).href;
 
-describe('PinoLog on stdout', () => {
+describe('JsonLog on stdout', () => {
   it.each([1, 16, 3000])('keeps %i lines of one turn when its process exits at once', (count) => {
     const script = `for (let i = 0; i < ${count}; i += 1) log.info({ i }, 'line'); process.exit(0);`;
     expect(linesOf(script)).toEqual(Array.from({ length: count }, (_line, i) => i));
@@ -18,7 +18,7 @@ describe('PinoLog on stdout', () => {
   });
 
   it('keeps the lines of every log there is', () => {
-    const script = `const other = PinoLog.create({ level: 'info' });
+    const script = `const other = JsonLog.create({ level: 'info' });
       log.info({ i: 1 }, 'line'); other.info({ i: 2 }, 'line'); log.info({ i: 3 }, 'line'); process.exit(0);`;
     expect(linesOf(script).toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
   });
@@ -44,8 +44,8 @@ describe('PinoLog on stdout', () => {
 
 /** Runs the script with a `log` on stdout; the numbers it logged. */
 function linesOf(script: string): number[] {
-  const source = `import { PinoLog } from ${JSON.stringify(MODULE)};
-    const log = PinoLog.create({ level: 'info' });
+  const source = `import { JsonLog } from ${JSON.stringify(MODULE)};
+    const log = JsonLog.create({ level: 'info' });
     ${script}`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
     encoding: 'utf8',

@@ -33,7 +33,7 @@ import {
   type AsyncPartsNeeds,
 } from '../../infra/calls/queue/async-parts.ts';
 import { degradedGauge, type Degraded } from '../../infra/telemetry/degraded-gauge.ts';
-import type { PinoLog } from '../../infra/telemetry/pino-log.ts';
+import type { JsonLog } from '../../infra/telemetry/json-log.ts';
 import type { PrometheusMetrics } from '../../infra/telemetry/prometheus-metrics.ts';
 
 /** Of a start that failed. */
@@ -42,7 +42,7 @@ const CLOSE_WITHIN_MS = 5_000;
 export interface Infra {
   readonly ports: OutsidePorts;
   readonly metrics: PrometheusMetrics;
-  readonly log: PinoLog;
+  readonly log: JsonLog;
   /** The gateway's own database. */
   readonly database: GatewayDatabase;
   /** Runs where the gateway keeps its own data in it, or a tool's. */

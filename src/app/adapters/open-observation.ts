@@ -1,7 +1,7 @@
 // What everything else is seen by: the clock, the log, the metrics, and telemetry where there is somewhere to send it to.
 import { SystemClock } from '../../infra/clock/system-clock.ts';
 import type { Telemetry } from '../../infra/telemetry/otlp/start-telemetry.ts';
-import { PinoLog } from '../../infra/telemetry/pino-log.ts';
+import { JsonLog } from '../../infra/telemetry/json-log.ts';
 import { PrometheusMetrics } from '../../infra/telemetry/prometheus-metrics.ts';
 import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
@@ -9,7 +9,7 @@ import { VERSION } from '../../version.ts';
 
 export interface Observation {
   readonly clock: SystemClock;
-  readonly log: PinoLog;
+  readonly log: JsonLog;
   readonly metrics: PrometheusMetrics;
   /** As the port says. */
   readonly tracedShare: number | undefined;
@@ -29,7 +29,7 @@ export async function openObservation(
   metrics.collectProcessMetrics();
   const telemetry = await openTelemetry(settings, metrics);
   const alsoTo = telemetry?.takeLine;
-  const lines = PinoLog.create({ level: settings.log.level, ...(alsoTo !== undefined && { alsoTo }) });
+  const lines = JsonLog.create({ level: settings.log.level, ...(alsoTo !== undefined && { alsoTo }) });
   const log = index === undefined ? lines : lines.child({ process: index });
   log.hide(secretsOfSettings(settings));
   telemetry?.complainTo(log);

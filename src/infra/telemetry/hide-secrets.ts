@@ -19,6 +19,8 @@ export function hideSecrets(fields: Fields): Fields {
 }
 
 function hidden(value: unknown, depth: number): unknown {
+  // JSON has no such number: the whole line would be lost for it.
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return TOO_DEEP;
   if (Array.isArray(value)) return hiddenInList(value, depth);

@@ -1,5 +1,5 @@
 // Stdout as the log's destination: written by another thread, and at once where the process exits.
-import { pino, type DestinationStream } from 'pino';
+import { pino } from 'pino';
 import { holdThread } from '../../lib/timers/hold-thread.ts';
 
 /**
@@ -16,7 +16,8 @@ const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const BEGUN_WRITE_MS = 250;
 
 /** What lines are written to, some at a time. */
-export interface LogDestination extends DestinationStream {
+export interface LogDestination {
+  write(text: string): void;
   flush(done: (error?: Error) => void): void;
 }
 

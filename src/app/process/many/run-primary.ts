@@ -1,7 +1,7 @@
 // Runs the primary of a gateway of several processes: signals reach all of them, and its end is theirs.
 import { checkPorts } from '../../../infra/http/free-ports.ts';
 import { SystemClock } from '../../../infra/clock/system-clock.ts';
-import { PinoLog } from '../../../infra/telemetry/pino-log.ts';
+import { JsonLog } from '../../../infra/telemetry/json-log.ts';
 import { PrometheusMetrics } from '../../../infra/telemetry/prometheus-metrics.ts';
 import type { Settings } from '../../../settings/settings-schema.ts';
 import { onNpmGone } from '../npm-parent.ts';
@@ -14,7 +14,7 @@ const END_WITHIN_MS = 6_000;
 /** Rejects with Error where the ports cannot be had; the process ends where it does not start otherwise. */
 export async function runPrimary(settings: Settings, count: number): Promise<void> {
   await checkPorts(settings);
-  const log = PinoLog.create({ level: settings.log.level });
+  const log = JsonLog.create({ level: settings.log.level });
   warnOfUnreadJournals(settings, count, log);
   const metrics = new PrometheusMetrics({}, { process: 'primary' });
   metrics.collectProcessMetrics();
@@ -34,7 +34,7 @@ export async function runPrimary(settings: Settings, count: number): Promise<voi
 
 let stopping = false;
 
-async function stop(primary: Primary, log: PinoLog, drainMs: number): Promise<void> {
+async function stop(primary: Primary, log: JsonLog, drainMs: number): Promise<void> {
   if (stopping) return;
   stopping = true;
   setTimeout(() => process.exit(1), drainMs + END_WITHIN_MS).unref();

@@ -1,6 +1,6 @@
 // Log lines as OpenTelemetry log records: what stands on stdout, with secrets hidden already, and the trace that it belongs to.
 import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags, type Logger } from '@opentelemetry/api';
-import type { LogLine } from '../pino-log.ts';
+import type { LogLine } from '../json-log.ts';
 
 const SEVERITY = {
   debug: SeverityNumber.DEBUG,

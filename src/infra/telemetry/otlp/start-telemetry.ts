@@ -13,7 +13,7 @@ import { NodeSDK } from '@opentelemetry/sdk-node';
 import { BatchSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { ReadMetric } from '../metric-series.ts';
-import type { LogLine } from '../pino-log.ts';
+import type { LogLine } from '../json-log.ts';
 import { ErrorSampler } from './error-sampler.ts';
 import { emitLine } from './exported-log.ts';
 import { SeriesProducer } from './series-producer.ts';

@@ -1,10 +1,10 @@
-// Specs of PinoLog, with a list in the place of stdout; what happens at exit is tested in a process of its own.
+// Specs of JsonLog, with a list in the place of stdout; what happens at exit is tested in a process of its own.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PinoLog, type LogLevel, type PinoLogOptions } from './pino-log.ts';
+import { JsonLog, type LogLevel, type JsonLogOptions } from './json-log.ts';
 import type { LogDestination } from './stdout.ts';
 
-describe('PinoLog', () => {
+describe('JsonLog', () => {
   it('writes a line of JSON with level, ISO time, the fields and the message', () => {
     const { log, lines } = setUp('debug');
     log.debug({ callId: 'c1' }, 'one');
@@ -82,7 +82,7 @@ describe('PinoLog', () => {
     const [line] = lines();
     expect(line).toMatchObject({ err: { type: 'Error', headers: { authorization: '[hidden]' } } });
     expect(line).toMatchObject({ nested: { reason: { headers: { authorization: '[hidden]' } } } });
-    expect(JSON.stringify(line?.['err'])).toMatch(/upstream failed.*connection refused.*pino-log\.spec\.ts/s);
+    expect(JSON.stringify(line?.['err'])).toMatch(/upstream failed.*connection refused.*json-log\.spec\.ts/s);
     expect(text()).not.toContain('hunter2');
   });
 
@@ -137,6 +137,12 @@ describe('PinoLog', () => {
     expect(JSON.stringify(lines())).toContain('[too deep]');
   });
 
+  it('writes a number that JSON does not have, at any depth', () => {
+    const { log, lines } = setUp();
+    log.info({ rows: 12n, nested: { rows: [2n ** 64n] } }, 'hello');
+    expect(lines()).toMatchObject([{ rows: '12', nested: { rows: ['18446744073709551616'] } }]);
+  });
+
   it('writes a value with a line break as one line', () => {
     const { log, text } = setUp();
     log.info({ tool: 'a\n{"level":"error","msg":"forged"}' }, 'hello\nworld');
@@ -144,9 +150,9 @@ describe('PinoLog', () => {
   });
 
   it('of which a process has had many leaves nothing there', () => {
-    PinoLog.create({ level: 'silent' });
+    JsonLog.create({ level: 'silent' });
     const before = process.listenerCount('exit');
-    for (let made = 0; made < 20; made += 1) PinoLog.create({ level: 'silent' });
+    for (let made = 0; made < 20; made += 1) JsonLog.create({ level: 'silent' });
     expect(process.listenerCount('exit')).toBe(before);
   });
 
@@ -157,7 +163,7 @@ describe('PinoLog', () => {
   });
 });
 
-function setUp(level: LogLevel = 'info', alsoTo?: PinoLogOptions['alsoTo']) {
+function setUp(level: LogLevel = 'info', alsoTo?: JsonLogOptions['alsoTo']) {
   let text = '';
   let flushed = 0;
   const destination: LogDestination = {
@@ -169,7 +175,7 @@ function setUp(level: LogLevel = 'info', alsoTo?: PinoLogOptions['alsoTo']) {
       done(new Error('a pipe cannot be synced'));
     },
   };
-  const log = PinoLog.create({ level, destination, ...(alsoTo !== undefined && { alsoTo }) });
+  const log = JsonLog.create({ level, destination, ...(alsoTo !== undefined && { alsoTo }) });
   const written = () => {
     void log.flush();
     return text;

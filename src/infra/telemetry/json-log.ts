@@ -1,12 +1,13 @@
-// PinoLog: the Log port on pino: JSON lines on stdout, written behind the calls.
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+// JsonLog: the Log port as JSON lines on stdout, written behind the calls.
 import { afterAnswers } from '../../lib/timers/end-of-turn.ts';
 import type { Log, LogFields } from '../../ports/telemetry/log.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { KnownSecrets } from './known-secrets.ts';
+import { LineText } from './line-text.ts';
 import { openStdout, PIPE_BYTES, type LogDestination, type Stdout } from './stdout.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LEVELS)[number];
 
 /** A line as it is written: secrets are hidden in it. */
 export interface LogLine {
@@ -17,7 +18,7 @@ export interface LogLine {
   readonly at: number;
 }
 
-export interface PinoLogOptions {
+export interface JsonLogOptions {
   readonly level: LogLevel;
   /** Stands in for stdout. */
   readonly destination?: LogDestination;
@@ -29,32 +30,27 @@ export interface PinoLogOptions {
 const PIECE_UNITS = PIPE_BYTES / 4;
 
 interface Line extends LogLine {
-  readonly logger: Logger;
-  /** Of the logger, hidden already. */
+  readonly of: Origin;
+}
+
+/** What each line of a log repeats, hidden already. */
+interface Origin {
   readonly bound: LogFields;
+  readonly text: LineText;
 }
 
 /** Lines wait here until the answers of the event loop's turn have left: no call waits while its line is put into words. */
 class Backlog {
   readonly secrets = new KnownSecrets();
-  /** When the line that is being written was logged, as the member that pino puts into it. */
-  time = '';
-  readonly #destination: DestinationStream;
-  readonly #alsoTo: PinoLogOptions['alsoTo'];
-  #writing = Number.NaN;
+  readonly #destination: LogDestination;
+  readonly #alsoTo: JsonLogOptions['alsoTo'];
   #lines: Line[] = [];
   #text = '';
-  #written = '';
 
-  constructor(destination: DestinationStream, alsoTo: PinoLogOptions['alsoTo']) {
+  constructor(destination: LogDestination, alsoTo: JsonLogOptions['alsoTo']) {
     this.#destination = destination;
     this.#alsoTo = alsoTo;
   }
-
-  /** Where pino writes each line to. */
-  readonly stream: DestinationStream = {
-    write: (text) => void (this.#written = text),
-  };
 
   add(line: Line): void {
     if (this.#lines.length === 0) {
@@ -69,35 +65,26 @@ class Backlog {
     const lines = this.#lines;
     this.#lines = [];
     waiting.delete(this);
-    for (const line of lines) {
-      if (line.at !== this.#writing) this.#setTime(line.at);
+    for (const line of lines)
       this.#gather(this.#alsoTo === undefined ? this.#lineOf(line) : this.#toBoth(line, this.#alsoTo));
-    }
     this.#pass();
   }
 
   /** Most lines hold no secret: to look at the whole line costs a third of looking at each of its values before. */
-  #lineOf({ logger, level, fields, message }: Line): string {
+  #lineOf({ of: { text }, level, at, fields, message }: Line): string {
     const { scrubber } = this.secrets;
     const hidden = hideSecrets(fields);
-    const plain = this.#write(logger, level, hidden, message);
+    const plain = text.line(level, at, hidden, message);
     if (scrubber.isClean(plain)) return plain;
-    return this.#write(logger, level, scrubber.json(hidden), scrubber.text(message));
+    return text.line(level, at, scrubber.json(hidden), scrubber.text(message));
   }
 
-  #toBoth({ logger, bound, level, fields, message, at }: Line, alsoTo: (line: LogLine) => void): string {
+  #toBoth({ of, level, at, fields, message }: Line, alsoTo: (line: LogLine) => void): string {
     const { scrubber } = this.secrets;
     const shown = scrubber.json(hideSecrets(fields));
-    const text = scrubber.text(message);
-    alsoTo({ level, fields: { ...bound, ...shown }, message: text, at });
-    return this.#write(logger, level, shown, text);
-  }
-
-  /** Pino hands a line to `stream` before it returns. */
-  #write(logger: Logger, level: Line['level'], fields: LogFields, message: string): string {
-    this.#written = '';
-    logger[level](fields, message);
-    return this.#written;
+    const told = scrubber.text(message);
+    alsoTo({ level, fields: { ...of.bound, ...shown }, message: told, at });
+    return of.text.line(level, at, shown, told);
   }
 
   #gather(line: string): void {
@@ -111,12 +98,6 @@ class Backlog {
     this.#text = '';
     if (text !== '') this.#destination.write(text);
   }
-
-  /** Many lines share a millisecond. */
-  #setTime(at: number): void {
-    this.#writing = at;
-    this.time = `,"time":"${new Date(at).toISOString()}"`;
-  }
 }
 
 const MAX_WAITING_LINES = 1000;
@@ -128,7 +109,7 @@ let shared: Stdout | undefined;
 /** Stdout, for every log of this process. */
 function stdoutOfAll(): LogDestination {
   if (shared !== undefined) return shared;
-  // Before pino's own exit hook, which writes what it has by then.
+  // Before the destination's own exit hook, which writes what it has by then.
   process.prependOnceListener('exit', () => {
     shared?.writeAtOnce();
     for (const backlog of waiting) backlog.drain();
@@ -140,33 +121,24 @@ function stdoutOfAll(): LogDestination {
 /**
  * Lines are in memory for up to 100 ms. They are written at once by `flush`, when the process exits by itself,
  * by process.exit or by an uncaught error. A process killed by a signal that nobody handles loses them. Secrets
- * are hidden by name, at any depth: pino's own redaction knows paths only, at 14 µs a line for one level.
+ * are hidden by name, at any depth.
  */
-export class PinoLog implements Log {
-  readonly #logger: Logger;
+export class JsonLog implements Log {
+  readonly #least: number;
   readonly #destination: LogDestination;
   readonly #backlog: Backlog;
-  readonly #bound: LogFields;
+  readonly #origin: Origin;
 
-  private constructor(logger: Logger, destination: LogDestination, backlog: Backlog, bound: LogFields = {}) {
-    this.#logger = logger;
-    this.#bound = bound;
+  private constructor(least: number, destination: LogDestination, backlog: Backlog, bound: LogFields) {
+    this.#least = least;
     this.#destination = destination;
     this.#backlog = backlog;
+    this.#origin = { bound, text: new LineText(bound) };
   }
 
-  static create({ level, destination, alsoTo }: PinoLogOptions): PinoLog {
+  static create({ level, destination, alsoTo }: JsonLogOptions): JsonLog {
     const target = destination ?? stdoutOfAll();
-    const backlog = new Backlog(target, alsoTo);
-    const options: LoggerOptions = {
-      level,
-      base: null,
-      timestamp: () => backlog.time,
-      formatters: { level: (label) => ({ level: label }) },
-      // Errors are made into fields by hideSecrets.
-      serializers: { err: (fields: unknown) => fields },
-    };
-    return new PinoLog(pino(options, backlog.stream), target, backlog);
+    return new JsonLog(LEVELS.indexOf(level), target, new Backlog(target, alsoTo), {});
   }
 
   debug(fields: LogFields, message: string): void {
@@ -185,10 +157,10 @@ export class PinoLog implements Log {
     this.#add('error', fields, message);
   }
 
-  child(fields: LogFields): PinoLog {
+  child(fields: LogFields): JsonLog {
     const shown = this.#backlog.secrets.scrubber.json(hideSecrets(fields));
-    const bound = { ...this.#bound, ...shown };
-    return new PinoLog(this.#logger.child(shown), this.#destination, this.#backlog, bound);
+    const bound = { ...this.#origin.bound, ...shown };
+    return new JsonLog(this.#least, this.#destination, this.#backlog, bound);
   }
 
   hide(secrets: readonly string[]): void {
@@ -202,7 +174,7 @@ export class PinoLog implements Log {
   }
 
   #add(level: Line['level'], fields: LogFields, message: string): void {
-    if (!this.#logger.isLevelEnabled(level)) return;
-    this.#backlog.add({ logger: this.#logger, bound: this.#bound, level, fields, message, at: Date.now() });
+    if (LEVELS.indexOf(level) < this.#least) return;
+    this.#backlog.add({ of: this.#origin, level, fields, message, at: Date.now() });
   }
 }
