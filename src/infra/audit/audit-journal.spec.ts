@@ -41,6 +41,7 @@ describe('AuditJournal', () => {
   it('a line alone does not wait for others; those that come during a sync go together with the next', async () => {
     const { journal, disk, clock } = await opened();
     await journal.append(line(0));
+    await settled();
     expect(disk.syncs).toBe(1);
     const finish = disk.stall();
     const first = journal.append(line(1));

@@ -19,9 +19,8 @@ export interface JournalOptions {
 
 interface Entry {
   readonly line: string;
-  readonly bytes: number;
-  /** Set where somebody waits for the disk. */
-  readonly settle?: (error?: ToolFailure) => void;
+  /** Of whoever waits for the disk. */
+  readonly waiter?: { readonly resolve: () => void; readonly reject: (error: ToolFailure) => void };
 }
 
 /** While nobody waits for the disk: one write and one sync for the records of so much time. */
@@ -41,7 +40,7 @@ export class AuditJournal {
   readonly #storage: SegmentStorage;
   readonly #clock: Clock;
   readonly #maxBacklogBytes: number;
-  /** Of `#waiting` and of the group that is being written. */
+  /** Of `#waiting` and of the group that is being written: characters, which are bytes but for what is not ASCII. */
   readonly #budget: ByteBudget;
   #waiting: Entry[] = [];
   #current: OpenSegment | undefined;
@@ -106,20 +105,18 @@ export class AuditJournal {
   }
 
   /** Resolves when the line is synced. */
-  async append(line: string): Promise<void> {
-    const bytes = Buffer.byteLength(line);
-    if (!this.#budget.fits(bytes)) await this.#untilItFits(bytes, 1);
-    if (this.#isDown()) throw unavailable(this.#failure);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#push({ line, bytes, settle: (error) => (error === undefined ? resolve() : reject(error)) });
-    await promise;
+  append(line: string): Promise<void> {
+    if (!this.#budget.fits(line.length)) return this.#appendOnceItFits(line);
+    if (this.#isDown()) return Promise.reject(unavailable(this.#failure));
+    return new Promise((resolve, reject) => {
+      this.#push({ line, waiter: { resolve, reject } });
+    });
   }
 
   /** False: it does not fit now. */
   offer(line: string): boolean {
-    const bytes = Buffer.byteLength(line);
-    if (!this.#budget.fits(bytes, 0.5) || this.isRefusing) return false;
-    this.#push({ line, bytes });
+    if (!this.#budget.fits(line.length, 0.5) || this.isRefusing) return false;
+    this.#push({ line });
     return true;
   }
 
@@ -158,21 +155,26 @@ export class AuditJournal {
     return this.#closed || this.#failure !== undefined;
   }
 
+  async #appendOnceItFits(line: string): Promise<void> {
+    await this.#untilItFits(line.length, 1);
+    await this.append(line);
+  }
+
   async #untilItFits(bytes: number, part: number): Promise<void> {
     if (!(await this.#budget.wait(bytes, part, () => this.#isDown()))) throw unavailable(this.#failure);
   }
 
   #push(entry: Entry): void {
     this.#waiting.push(entry);
-    this.#budget.take(entry.bytes);
+    this.#budget.take(entry.line.length);
     if (this.#cycle !== undefined || this.#failure !== undefined) return;
     if (this.#waiting.length >= GROUP_RECORDS) void this.#writeGroup();
-    else if (!this.#timer.isSet || (this.#timer.isUnhurried && entry.settle !== undefined)) this.#gather();
+    else if (!this.#timer.isSet || (this.#timer.isUnhurried && entry.waiter !== undefined)) this.#gather();
   }
 
   /** No time is given to those who wait: what comes while a group is written is the next, so that a slower disk has larger ones. */
   #gather(): void {
-    if (this.#waiting.every(({ settle }) => settle === undefined)) this.#timer.after(UNHURRIED_MS, true);
+    if (this.#waiting.every(({ waiter }) => waiter === undefined)) this.#timer.after(UNHURRIED_MS, true);
     else this.#timer.soon();
   }
 
@@ -201,9 +203,9 @@ export class AuditJournal {
     }
     this.#failure = undefined;
     this.#retryMs = FIRST_RETRY_MS;
-    for (const { bytes, settle } of group) {
-      this.#budget.give(bytes);
-      settle?.();
+    for (const { line, waiter } of group) {
+      this.#budget.give(line.length);
+      waiter?.resolve();
     }
     return undefined;
   }
@@ -222,8 +224,8 @@ export class AuditJournal {
 
   async #failed(group: readonly Entry[], error: unknown): Promise<number> {
     this.#failure = error;
-    for (const { settle } of group) settle?.(unavailable(this.#failure));
-    this.#waiting = [...group.map(({ line, bytes }) => ({ line, bytes })), ...this.#waiting];
+    for (const { waiter } of group) waiter?.reject(unavailable(this.#failure));
+    this.#waiting = [...group.map(({ line }) => ({ line })), ...this.#waiting];
     await this.#endSegment().catch(() => undefined);
     const delayMs = this.#retryMs;
     this.#retryMs = Math.min(LAST_RETRY_MS, delayMs * 2);

@@ -65,13 +65,12 @@ function tenantOf(written: string): string {
 
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 
-/** Sorted by their names, as canonical JSON has them. */
+/** Sorted by their names, as canonical JSON has them. `at` is always there: what may come before it brings its own comma. */
 function chainedOpen(record: ChainedFields, personal: string): string {
-  const { requestedTool, tool } = record;
-  const fields =
-    text('agent_id', record.agent) +
-    plain('arguments_hash', record.argumentsHash) +
-    plain('at', record.at) +
+  const { agent, argumentsHash, requestedTool, tool } = record;
+  return (
+    `{${agent === '' ? '' : `"agent_id":${quoted(agent)},`}` +
+    `${argumentsHash === '' ? '' : `"arguments_hash":"${argumentsHash}",`}"at":"${record.at}"` +
     count('attempts', record.attempts) +
     text('call_id', record.callId) +
     plain('call_kind', record.callKind) +
@@ -93,8 +92,8 @@ function chainedOpen(record: ChainedFields, personal: string): string {
     (requestedTool === tool ? '' : `,"requested_tool":${quoted(requestedTool)}`) +
     text('tool', tool) +
     text('tool_version', record.toolVersion) +
-    text('trace_id', record.traceId);
-  return `{${fields.slice(1)}`;
+    text('trace_id', record.traceId)
+  );
 }
 
 function text(name: string, value: string): string {
