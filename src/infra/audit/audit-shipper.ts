@@ -48,6 +48,8 @@ export class AuditShipper {
   #shippedTo: number | undefined;
   /** A file of which something may have been stored: its answer was lost. */
   #begun: string | undefined;
+  /** Of that file: what has been put aside, which is not put there again when the rest is tried again. */
+  readonly #putAside = new Set<string>();
 
   constructor(deps: ShipperDeps) {
     this.#deps = deps;
@@ -135,8 +137,10 @@ export class AuditShipper {
     // Cut short by the end of a process: nobody was told that it was kept.
     if (endOfLines(bytes) < bytes.length)
       log.warn({ path: segment.path }, 'an audit record that a crash cut short was left out');
-    const fresh = segment.mayRepeat !== true && this.#begun !== segment.path;
+    const isNew = this.#begun !== segment.path;
+    const fresh = segment.mayRepeat !== true && isNew;
     this.#begun = segment.path;
+    if (isNew) this.#putAside.clear();
     for (const lines of piecesOf(bytes, CHUNK)) {
       await this.#store(lines, fresh);
       // From then on the files are the next start's.
@@ -157,9 +161,12 @@ export class AuditShipper {
         for (const half of halves) await this.#store(half, fresh);
         return;
       }
+      const text = lines.toString('latin1');
+      if (this.#putAside.has(text)) return;
       log.error({ err: error }, 'the database refuses an audit record: it is kept in rejected.jsonl');
       rejected.add();
       await storage.reject(lines);
+      this.#putAside.add(text);
     }
   }
 }

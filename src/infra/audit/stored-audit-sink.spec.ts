@@ -90,6 +90,23 @@ describe('StoredAuditSink', () => {
     expect(metrics.values.get('ute_audit_rejected_total')).toBe(1);
   });
 
+  it('a record that the database refuses is put aside once, however often the rest of its file is tried', async () => {
+    const { sink, table, disk, metrics } = await opened();
+    table.poison = 'c0';
+    await Promise.all([0, 1, 2, 3].map((index) => sink.write(auditRecord({ callId: `c${index}` }))));
+    const store = table.store.bind(table);
+    table.store = async (lines) => {
+      if (disk.rejected.length === 1) throw new Error('connection lost');
+      await store(lines);
+    };
+    await expect(sink.ship()).rejects.toThrow('connection lost');
+    table.store = store;
+    await sink.ship();
+    expect(table.calls).toEqual(['c1', 'c2', 'c3']);
+    expect(disk.rejected).toHaveLength(1);
+    expect(metrics.values.get('ute_audit_rejected_total')).toBe(1);
+  });
+
   it('after a crash, ships what was on disk and leaves out the line that was cut short', async () => {
     const before = await opened();
     await before.sink.write(auditRecord({ callId: 'a' }));
