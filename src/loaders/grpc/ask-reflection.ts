@@ -1,21 +1,24 @@
 // Server reflection: what an upstream says of itself, asked in v1 and, where it has that alone, in v1alpha; bounded in files,
 // bytes and questions, as nobody vouches for what answers.
-import { fromBinary } from '@bufbuild/protobuf';
-import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { FileDescriptorProtoSchema, type FileDescriptorProto } from '@bufbuild/protobuf/wkt';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { GrpcStatusError, type GrpcUpstream } from '../../ports/egress/grpc-upstreams.ts';
+import { BoundedFields, FieldsError } from './bounded-fields.ts';
 
 const VERSIONS = ['v1', 'v1alpha'] as const;
 const UNIMPLEMENTED = 12;
 const NOT_FOUND = 5;
 
 const MOST_SERVICES = 1_000;
+const MOST_LISTED = 10_000;
 const MOST_FILES = 2_000;
 const MOST_BYTES = 32 << 20;
 /** Numbers of what a question asks for. */
 const [FILE_BY_NAME, FILE_CONTAINING_SYMBOL, LIST_SERVICES] = [3, 4, 7];
 /** And of what an answer is. */
 const [FILES, SERVICES, FAULT] = [4, 6, 7];
+/** Of a FileDescriptorProto: its name, and what it imports. Of a FileDescriptorSet: its files. */
+const [NAME, IMPORTS, SET_FILES] = [1, 3, 1];
+const MOST_IMPORTS = 10_000;
 
 export interface Asking {
   readonly upstream: GrpcUpstream;
@@ -27,11 +30,15 @@ export interface Asking {
 /** The upstream says that it does not, or not so. */
 export class ReflectionError extends Error {}
 
-/** The files of all services that `isWanted`, with all that they import. Rejects with ReflectionError, or as the upstream's call does. */
+/**
+ * A FileDescriptorSet of all services that `isWanted`, with all that they import, as the upstream has written its files: to be
+ * read where that may take its time. Empty: there is no such service. Rejects with ReflectionError, or as the upstream's call
+ * does.
+ */
 export async function askReflection(
   asking: Asking,
   isWanted: (service: string) => boolean,
-): Promise<readonly FileDescriptorProto[]> {
+): Promise<Uint8Array> {
   for (const version of VERSIONS) {
     try {
       return await new Reflection(asking, version).files(isWanted);
@@ -42,10 +49,18 @@ export async function askReflection(
   throw new ReflectionError('it has no server reflection, neither v1 nor v1alpha');
 }
 
+interface Answer {
+  readonly message: Uint8Array;
+  readonly fields: BoundedFields;
+}
+
 class Reflection {
   readonly #asking: Asking;
   readonly #path: string;
-  readonly #found = new Map<string, FileDescriptorProto>();
+  /** By name, as they came. */
+  readonly #found = new Map<string, Uint8Array>();
+  /** Names of files that others import and that have not come yet. */
+  readonly #missing = new Set<string>();
   #bytes = 0;
 
   constructor(asking: Asking, version: string) {
@@ -53,102 +68,88 @@ class Reflection {
     this.#path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
   }
 
-  async files(isWanted: (service: string) => boolean): Promise<readonly FileDescriptorProto[]> {
-    const listed = await this.#ask(LIST_SERVICES, '');
-    const names = (listed.get(SERVICES) ?? [])
-      .flatMap((each) => fieldsOf(each, 1))
-      .map((each) => textIn(each, 1));
+  async files(isWanted: (service: string) => boolean): Promise<Uint8Array> {
+    for (const name of await this.#services(isWanted))
+      this.#take(await this.#ask(FILE_CONTAINING_SYMBOL, name));
+    for (const name of this.#missing) {
+      if (this.#found.has(name)) continue;
+      this.#take(await this.#ask(FILE_BY_NAME, name));
+      if (!this.#found.has(name))
+        throw new ReflectionError(`it does not give the file ${shown(name)}, which others import`);
+    }
+    const set = new BinaryWriter();
+    // The same files are the same set, in whatever order they were found.
+    for (const [, file] of [...this.#found].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      set.tag(SET_FILES, WireType.LengthDelimited).bytes(file);
+    return set.finish();
+  }
+
+  async #services(isWanted: (service: string) => boolean): Promise<readonly string[]> {
+    const { message, fields } = await this.#ask(LIST_SERVICES, '');
+    const listed = orRefused(() => fields.bytes(message, SERVICES).flatMap((each) => fields.bytes(each, 1)));
+    if (listed.length > MOST_LISTED) throw new ReflectionError(`it lists more than ${MOST_LISTED} services`);
+    const names = orRefused(() => listed.map((each) => fields.text(each, NAME)));
     const wanted = [...new Set(names)].filter(isWanted);
     if (wanted.length > MOST_SERVICES)
-      throw new ReflectionError(`it lists more than ${MOST_SERVICES} services`);
-    for (const name of wanted) this.#take(await this.#ask(FILE_CONTAINING_SYMBOL, name));
-    for (let missing = this.#missing(); missing.length > 0; missing = this.#missing())
-      for (const name of missing) {
-        if (this.#found.has(name)) continue;
-        this.#take(await this.#ask(FILE_BY_NAME, name));
-        if (!this.#found.has(name))
-          throw new ReflectionError(
-            `it does not give the file ${JSON.stringify(name.slice(0, 200))}, which others import`,
-          );
-      }
-    return [...this.#found.values()];
+      throw new ReflectionError(`it lists more than ${MOST_SERVICES} services that are asked for`);
+    return wanted;
   }
 
-  #missing(): readonly string[] {
-    const imported = [...this.#found.values()].flatMap(({ dependency }) => dependency);
-    return [...new Set(imported)].filter(
-      (name) => !this.#found.has(name) && !name.startsWith('google/protobuf/'),
-    );
-  }
-
-  #take(answer: ReadonlyMap<number, readonly Uint8Array[]>): void {
-    for (const bytes of (answer.get(FILES) ?? []).flatMap((each) => fieldsOf(each, 1))) {
-      this.#bytes += bytes.length;
+  #take({ message, fields }: Answer): void {
+    const files = orRefused(() => fields.bytes(message, FILES).flatMap((each) => fields.bytes(each, 1)));
+    for (const file of files) {
+      this.#bytes += file.length;
       if (this.#bytes > MOST_BYTES || this.#found.size >= MOST_FILES)
         throw new ReflectionError(
           `it gives more than ${MOST_FILES} files or ${MOST_BYTES} bytes of descriptors`,
         );
-      const file = read(bytes);
-      this.#found.set(file.name, file);
+      this.#found.set(
+        orRefused(() => fields.text(file, NAME)),
+        file,
+      );
+      for (const name of orRefused(() => fields.texts(file, IMPORTS)))
+        if (!name.startsWith('google/protobuf/')) this.#missing.add(name);
+      if (this.#missing.size > MOST_IMPORTS)
+        throw new ReflectionError(`its files import more than ${MOST_IMPORTS} others`);
     }
   }
 
-  /** By number: the fields of its answer. */
-  async #ask(kind: number, text: string): Promise<ReadonlyMap<number, readonly Uint8Array[]>> {
+  async #ask(kind: number, text: string): Promise<Answer> {
     const { upstream, metadata, timeoutMs, signal } = this.#asking;
-    const message = new BinaryWriter().tag(kind, WireType.LengthDelimited).string(text).finish();
-    let answer: Uint8Array | undefined;
-    const onMessage = (bytes: Uint8Array) => void (answer ??= bytes);
-    await upstream.call({ path: this.#path, message, metadata, timeoutMs, signal, onMessage });
-    if (answer === undefined)
+    const question = new BinaryWriter().tag(kind, WireType.LengthDelimited).string(text).finish();
+    let message: Uint8Array | undefined;
+    const onMessage = (bytes: Uint8Array) => void (message ??= bytes);
+    await upstream.call({ path: this.#path, message: question, metadata, timeoutMs, signal, onMessage });
+    if (message === undefined)
       throw new ReflectionError('it ends without an answer to a question of reflection');
-    const fields = readFields(answer);
-    const [fault] = fields.get(FAULT) ?? [];
-    if (fault === undefined) return fields;
-    const code = numberIn(fault, 1);
-    if (code === UNIMPLEMENTED) throw new GrpcStatusError(code, textIn(fault, 2), undefined);
-    const what = code === NOT_FOUND ? 'does not know' : 'gives an error for';
-    throw new ReflectionError(`it ${what} ${JSON.stringify(text.slice(0, 200))}`);
+    const answer = { message, fields: new BoundedFields() };
+    orRefused(() => throwFault(answer, text));
+    return answer;
   }
 }
 
-function read(bytes: Uint8Array): FileDescriptorProto {
+/** The upstream's own error, as an answer to what was asked. */
+function throwFault({ message, fields }: Answer, asked: string): void {
+  const [fault] = fields.bytes(message, FAULT);
+  if (fault === undefined) return;
+  const code = fields.number(fault, 1);
+  if (code === UNIMPLEMENTED) throw new GrpcStatusError(code, fields.text(fault, 2), undefined);
+  throw new ReflectionError(
+    `it ${code === NOT_FOUND ? 'does not know' : 'gives an error for'} ${shown(asked)}`,
+  );
+}
+
+function orRefused<Result>(read: () => Result): Result {
   try {
-    return fromBinary(FileDescriptorProtoSchema, bytes);
-  } catch (cause) {
-    throw new ReflectionError('it gives a file that is no FileDescriptorProto', { cause });
+    return read();
+  } catch (error) {
+    if (!(error instanceof FieldsError)) throw error;
+    throw new ReflectionError(`its answer to a question of reflection cannot be read: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 
-function readFields(bytes: Uint8Array): Map<number, Uint8Array[]> {
-  const found = new Map<number, Uint8Array[]>();
-  try {
-    const reader = new BinaryReader(bytes);
-    while (reader.pos < reader.len) {
-      const [number, type] = reader.tag();
-      if (type !== WireType.LengthDelimited) reader.skip(type, number);
-      else found.set(number, [...(found.get(number) ?? []), reader.bytes()]);
-    }
-  } catch (cause) {
-    throw new ReflectionError('it answers a question of reflection with something else', { cause });
-  }
-  return found;
-}
-
-function fieldsOf(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
-  return readFields(bytes).get(wanted) ?? [];
-}
-
-function textIn(bytes: Uint8Array, wanted: number): string {
-  return Buffer.from(fieldsOf(bytes, wanted)[0] ?? []).toString('utf8');
-}
-
-function numberIn(bytes: Uint8Array, wanted: number): number {
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [number, type] = reader.tag();
-    if (number === wanted && type === WireType.Varint) return reader.int32();
-    reader.skip(type, number);
-  }
-  return 0;
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 200));
 }

@@ -17,9 +17,14 @@ import type { GrpcLoaderOptions } from './options.ts';
 import { neededFiles } from './needed-files.ts';
 import { Unusable } from './unusable.ts';
 
-export interface ConvertRequest {
+export interface Description {
+  /** A FileDescriptorSet, which may be anything. */
   readonly set: Uint8Array;
+  /** What is said of services, methods, messages, fields and values, by their full name. */
   readonly comments: ReadonlyMap<string, string>;
+}
+
+export interface ConvertRequest extends Description {
   readonly options: Omit<GrpcLoaderOptions, 'upstream'>;
 }
 

@@ -6,14 +6,14 @@ import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
 import { SourceAway } from '../../contract/tool/source-away.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { AWAY, pollContent } from '../../lib/files/poll-content.ts';
-import { writeDescriptorSet, type Described } from '../../lib/grpc/descriptor-set.ts';
+import { writeDescriptorSet } from '../../lib/grpc/descriptor-set.ts';
 import { fingerprintOf, readDescribed } from '../../lib/grpc/read-described.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { GrpcUpstreams } from '../../ports/egress/grpc-upstreams.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { convertElsewhere } from './convert-elsewhere.ts';
-import type { Converted } from './convert-services.ts';
+import type { Converted, Description } from './convert-services.ts';
 import { optionsSchema, type GrpcLoaderOptions } from './options.ts';
 import { resolveUpstream, type ResolvedUpstream } from './own-connection.ts';
 import { reflected } from './reflected.ts';
@@ -51,7 +51,7 @@ class GrpcLoader implements Loader {
   #last: { readonly key: string; readonly loaded: LoadedTools } = { key: '', loaded: NOTHING };
   #loaded = AWAY;
   /** What a look has just brought, for the load that it causes. */
-  #seen: Described | undefined;
+  #seen: Description | undefined;
 
   constructor(options: GrpcLoaderOptions, needs: Needs) {
     this.#file = `grpc:${options.name}`;
@@ -124,21 +124,22 @@ class GrpcLoader implements Loader {
     return this.#options.reflection ? undefined : fingerprintOf(this.#options, this.#needs.configDir);
   }
 
-  async #describe(upstream: ResolvedUpstream, signal: AbortSignal): Promise<Described> {
+  async #describe(upstream: ResolvedUpstream, signal: AbortSignal): Promise<Description> {
     const { clock, configDir } = this.#needs;
     const read = await readDescribed(this.#options, configDir, clock, signal);
-    return read ?? reflected(upstream.settings, this.#options, this.#needs, signal);
+    if (read === undefined) return reflected(upstream.settings, this.#options, this.#needs, signal);
+    return { set: writeDescriptorSet(read.files), comments: read.comments };
   }
 
   async #convert(
-    described: Described,
+    described: Description,
     upstream: ResolvedUpstream,
     signal: AbortSignal,
   ): Promise<LoadedTools> {
     const key = hash('sha256', JSON.stringify([descriptionHash(described), upstream.resolved]));
     if (key === this.#last.key) return this.#last.loaded;
     const { upstream: _upstream, ...options } = this.#options;
-    const request = { set: writeDescriptorSet(described.files), comments: described.comments, options };
+    const request = { ...described, options };
     const converted = await convertElsewhere(request, this.#needs.clock, signal);
     const loaded =
       converted.problem === undefined ? this.#taken(converted, upstream) : this.#refused(converted.problem);
@@ -183,9 +184,6 @@ class GrpcLoader implements Loader {
   }
 }
 
-function descriptionHash({ files, comments }: Described): string {
-  return hash(
-    'sha256',
-    Buffer.concat([writeDescriptorSet(files), Buffer.from(JSON.stringify([...comments]))]),
-  );
+function descriptionHash({ set, comments }: Description): string {
+  return hash('sha256', Buffer.concat([set, Buffer.from(JSON.stringify([...comments]))]));
 }

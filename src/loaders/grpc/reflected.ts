@@ -3,7 +3,6 @@ import { SourceAway } from '../../contract/tool/source-away.ts';
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { connectionMetadata } from '../../lib/grpc/connection-metadata.ts';
-import type { Described } from '../../lib/grpc/descriptor-set.ts';
 import type { GrpcConnection } from '../../lib/grpc/grpc-connection.ts';
 import { upstreamSettings } from '../../lib/grpc/upstream-settings.ts';
 import { globMatcher } from '../../lib/text/glob.ts';
@@ -11,6 +10,7 @@ import { LateError, within } from '../../lib/timers/within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { GrpcStatusError, type GrpcUpstreams } from '../../ports/egress/grpc-upstreams.ts';
 import { askReflection, ReflectionError } from './ask-reflection.ts';
+import type { Description } from './convert-services.ts';
 import type { GrpcLoaderOptions } from './options.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -21,19 +21,19 @@ export async function reflected(
   { services }: GrpcLoaderOptions,
   { clock, grpcUpstreams }: { readonly clock: Clock; readonly grpcUpstreams: GrpcUpstreams },
   signal: AbortSignal,
-): Promise<Described> {
+): Promise<Description> {
   const isWanted = globMatcher(services ?? ['*']);
   const upstream = grpcUpstreams.open(upstreamSettings(settings));
   const { headers: metadata } = connectionMetadata(settings);
   try {
-    const files = await within(clock, { ms: TIMEOUT_MS, signal }, (either) =>
+    const set = await within(clock, { ms: TIMEOUT_MS, signal }, (either) =>
       askReflection(
         { upstream, metadata, timeoutMs: TIMEOUT_MS, signal: either },
         (name) => isWanted(name) && !name.startsWith('grpc.reflection.'),
       ),
     );
-    if (files.length === 0) throw new ReflectionError('it lists no service, or none that is asked for');
-    return { files, comments: new Map() };
+    if (set.length === 0) throw new ReflectionError('it lists no service, or none that is asked for');
+    return { set, comments: new Map() };
   } catch (error) {
     signal.throwIfAborted();
     const away = (why: string) =>
