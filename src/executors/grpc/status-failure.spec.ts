@@ -1,6 +1,10 @@
 // Statuses of an upstream as failures: each its type, and nothing of its words but what may be read.
+import { create, toBinary } from '@bufbuild/protobuf';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { AnySchema } from '@bufbuild/protobuf/wkt';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { secretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import { GrpcStatusError } from '../../ports/egress/grpc-upstreams.ts';
 import { grpcOptionsSchema } from './options-schema.ts';
 import { statusFailure } from './status-failure.ts';
@@ -27,6 +31,24 @@ it('a message is one line without secrets and hidden characters, and is not show
   const hidden = statusFailure(error, { ...told, shows: false });
   expect(hidden.message).toBe('The upstream answered FAILED_PRECONDITION.');
   expect(hidden.details).toEqual({ status: 'FAILED_PRECONDITION' });
+});
+
+it('a secret that the upstream gives back is hidden, between characters that nobody sees and in the name of a field too', () => {
+  const field = (number: number, value: Uint8Array) =>
+    new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(value).finish();
+  const violation = Buffer.concat([
+    field(1, Buffer.from('a.eyJh.eyJz.c2ln[0]')),
+    field(2, Buffer.from('eyJh.\u200beyJz.c2ln')),
+  ]);
+  const badRequest = toBinary(
+    AnySchema,
+    create(AnySchema, { typeUrl: 'type.googleapis.com/google.rpc.BadRequest', value: field(1, violation) }),
+  );
+  const { text: scrub } = secretScrubber(['eyJh.eyJz.c2ln', 'k/ey1234']);
+  const error = new GrpcStatusError(3, 'no eyJh.\u200be\u200byJz.c2ln', field(3, badRequest));
+  const { message, details } = statusFailure(error, { ...told, scrub });
+  expect(message).toBe('The upstream answered INVALID_ARGUMENT: no [secret]');
+  expect(details?.['violations']).toEqual([{ pointer: '/a/[secret]/0', message: '[secret]' }]);
 });
 
 it('any code and any details at all make a failure, and no exception', () => {

@@ -6,7 +6,7 @@ import type { ErrorType } from '../../contract/call/error-types.ts';
 import { grpcStatusReason } from '../../contract/call/reasons/status-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { withoutHidden } from '../../lib/text/hidden-text.ts';
+import { oneLine } from '../../lib/upstream-error/one-line.ts';
 import type { GrpcStatusError } from '../../ports/egress/grpc-upstreams.ts';
 
 interface StatusRow {
@@ -57,14 +57,11 @@ export interface Telling {
 export function statusFailure(error: GrpcStatusError, { scrub, shows, hasBegun }: Telling): ToolFailure {
   const { name, type, refused, retryable } = STATUSES[error.code] ?? UNKNOWN;
   const said = detailsIn(error.details);
-  // A secret must not be cut in two before it is scrubbed.
-  const cut = (text: string, most: number) => {
-    const line = scrub(text.slice(0, MOST_DETAILS_BYTES)).replaceAll(/\s+/g, ' ');
-    return withoutHidden(line.slice(0, most)).text.toWellFormed();
-  };
-  const message = cut(error.message, MOST_MESSAGE_CHARS).trim();
-  const violations = said.violations.map(({ pointer, message: text }) => ({
-    pointer: cut(pointer, MOST_CHARS),
+  const cut = (text: string, most: number) => oneLine(text, scrub, most);
+  const message = cut(error.message, MOST_MESSAGE_CHARS);
+  const violations = said.violations.map(({ field, message: text }) => ({
+    // A pointer is written in another way than the field: a secret might no longer be known in it, or only then.
+    pointer: cut(pointerOf(cut(field, MOST_CHARS)), MOST_CHARS),
     message: cut(text, MOST_CHARS),
   }));
   const upstream: JsonObject = {
@@ -92,7 +89,7 @@ export function statusFailure(error: GrpcStatusError, { scrub, shows, hasBegun }
 }
 
 interface Details {
-  readonly violations: readonly { readonly pointer: string; readonly message: string }[];
+  readonly violations: readonly { readonly field: string; readonly message: string }[];
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
 }
@@ -100,7 +97,7 @@ interface Details {
 /** What of a google.rpc.Status is known here; whatever else it is, nothing. */
 function detailsIn(bytes: Uint8Array | undefined): Details {
   const found = {
-    violations: [] as { pointer: string; message: string }[],
+    violations: [] as { field: string; message: string }[],
     reason: '',
     retryAfterMs: undefined as number | undefined,
   };
@@ -110,7 +107,7 @@ function detailsIn(bytes: Uint8Array | undefined): Details {
       const { typeUrl, value } = fromBinary(AnySchema, detail);
       if (typeUrl.endsWith('/google.rpc.BadRequest'))
         for (const each of fieldsOf(value, 1).slice(0, MOST_VIOLATIONS - found.violations.length))
-          found.violations.push({ pointer: pointerOf(textOf(each, 1)), message: textOf(each, 2) });
+          found.violations.push({ field: textOf(each, 1), message: textOf(each, 2) });
       else if (typeUrl.endsWith('/google.rpc.ErrorInfo')) found.reason = textOf(value, 1);
       else if (typeUrl.endsWith('/google.rpc.RetryInfo')) {
         const [delay = new Uint8Array()] = fieldsOf(value, 1);

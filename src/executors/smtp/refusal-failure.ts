@@ -3,11 +3,10 @@ import type { ErrorType } from '../../contract/call/error-types.ts';
 import { smtpStatusReason } from '../../contract/call/reasons/status-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { withoutHidden } from '../../lib/text/hidden-text.ts';
+import { oneLine } from '../../lib/upstream-error/one-line.ts';
 import type { RefusedRecipient, SmtpRefusal, SmtpStage } from '../../ports/egress/smtp-servers.ts';
 
 const MOST_CHARS = 300;
-const MOST_READ = 16 * 1024;
 
 export interface Telling {
   readonly scrub: (text: string) => string;
@@ -48,10 +47,9 @@ export function rejectedRecipient({ address, code, reply }: RefusedRecipient, te
 
 /** The server's words on one line, without its codes. */
 export function replyText(reply: string, { scrub }: Pick<Telling, 'scrub'>): string {
-  const lines = reply.slice(0, MOST_READ).split('\n');
+  const lines = reply.split('\n');
   const text = lines.map((line) => line.replace(/^\d{3}[ -]?(?:\d\.\d{1,3}\.\d{1,3} ?)?/, '')).join(' ');
-  const line = scrub(text).replaceAll(/\s+/g, ' ').trim();
-  return withoutHidden(line.slice(0, MOST_CHARS)).text.toWellFormed();
+  return oneLine(text, scrub, MOST_CHARS);
 }
 
 function wordsOf(code: number, reply: string, telling: Telling): JsonObject {
