@@ -4,12 +4,10 @@ import { toolFailure } from '../../contract/call/failure.ts';
 import type { Emit } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { JsonValue } from '../../contract/json.ts';
-import { atOnce, inSlices } from '../../lib/concurrency/in-slices.ts';
-import { decodeMessage } from '../../lib/grpc/decode-message.ts';
-import { MessageError } from '../../lib/grpc/message-error.ts';
-
-/** What is shorter takes a few milliseconds at most. */
-const LARGE_BYTES = 16 * 1024;
+import { inSlices, yieldToLoop } from '../../lib/concurrency/in-slices.ts';
+import { decodeMessage } from '../../lib/grpc/message/decode-message.ts';
+import { MessageBounds } from '../../lib/grpc/message/message-bounds.ts';
+import { MessageError } from '../../lib/grpc/message/message-error.ts';
 
 export interface AnswerBounds {
   readonly maxMessages: number;
@@ -28,6 +26,8 @@ export class AnswerReader {
   readonly #emit: Emit | undefined;
   readonly #clean: (value: JsonValue) => JsonValue;
   readonly #messages: JsonValue[] = [];
+  /** Of all of them: each may be small, and hold much that does not stand on the wire. */
+  readonly #read = new MessageBounds();
   #bytes = 0;
 
   constructor(
@@ -61,13 +61,21 @@ export class AnswerReader {
     if (!isStream && this.hasBegun)
       throw toolFailure('GRPC_PROTOCOL', 'The upstream answered a unary call with more than one message.');
     if (isStream && this.#messages.length >= maxMessages) throw new EnoughMessages();
-    const work = decodeMessage(this.#method.output, bytes, { types: this.#types, defaults });
-    if (bytes.length > LARGE_BYTES) return inSlices(work).then((value) => this.#add(value), rethrow);
+    const options = { types: this.#types, defaults, bounds: this.#read };
+    const work = decodeMessage(this.#method.output, bytes, options);
     try {
-      this.#add(atOnce(work));
+      const first = work.next();
+      if (first.done !== true) return this.#goOn(work);
+      this.#add(first.value);
     } catch (error) {
       rethrow(error);
     }
+  }
+
+  /** The next message waits, and others get their turn, however little is left of this one. */
+  async #goOn(work: Generator<void, JsonValue>): Promise<void> {
+    await yieldToLoop();
+    this.#add(await inSlices(work).catch(rethrow));
   }
 
   /** `isComplete`: the upstream itself has ended the stream. */

@@ -5,13 +5,13 @@ import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import { methodIn } from '../../lib/grpc/descriptor-set.ts';
-import { encodeMessage } from '../../lib/grpc/encode-message.ts';
+import { encodeMessage } from '../../lib/grpc/message/encode-message.ts';
 import {
   DEFAULT_MESSAGE_BYTES,
   grpcConnectionSchema,
   type GrpcConnection,
 } from '../../lib/grpc/grpc-connection.ts';
-import { MessageError } from '../../lib/grpc/message-error.ts';
+import { MessageError } from '../../lib/grpc/message/message-error.ts';
 import { fingerprintOf } from '../../lib/grpc/read-described.ts';
 import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -1,13 +1,10 @@
 // Fields of a message: which it has, what they are where they do not come, and their values on the wire. Undefined: a field does
 // not stand there as such a field does.
 import { ScalarType, type DescField, type DescMessage } from '@bufbuild/protobuf';
-import { WireType, type BinaryReader } from '@bufbuild/protobuf/wire';
+import type { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
-import type { JsonValue } from '../json/json-value.ts';
+import type { JsonValue } from '../../json/json-value.ts';
 import { emptyOf, enumName, readScalar, wireTypeOf } from './scalar-json.ts';
-
-/** Levels of messages that are only skipped. */
-export const MOST_UNKNOWN_LEVELS = 100;
 
 export function single(field: DescField, wireType: WireType, reader: BinaryReader): JsonValue | undefined {
   const type = field.scalar ?? ScalarType.INT32;
@@ -18,12 +15,9 @@ export function one(field: DescField, type: ScalarType, reader: BinaryReader): J
   return field.enum === undefined ? readScalar(reader, type) : enumName(field.enum, reader.int32());
 }
 
-export function bytesOf(field: DescField, wireType: WireType, reader: BinaryReader): Uint8Array | undefined {
-  if (wireType === WireType.LengthDelimited) return reader.bytes();
-  if (wireType !== WireType.StartGroup) return undefined;
-  const bytes = reader.skip(wireType, field.number, MOST_UNKNOWN_LEVELS);
-  // Its end is a tag, as long as the one that it began with.
-  return bytes.subarray(0, bytes.length - Math.ceil((32 - Math.clz32(field.number) + 3) / 7));
+/** How long its tag is on the wire. */
+export function tagBytes({ number }: DescField): number {
+  return Math.ceil((32 - Math.clz32(number) + 3) / 7);
 }
 
 const FIELDS = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();

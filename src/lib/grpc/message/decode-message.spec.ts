@@ -10,12 +10,13 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import * as fc from 'fast-check';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { KITCHEN } from '../../../test/helpers/grpc-upstream.ts';
-import { atOnce } from '../concurrency/in-slices.ts';
-import { compileProtos } from './compile-protos.ts';
+import { KITCHEN } from '../../../../test/helpers/grpc-upstream.ts';
+import { atOnce } from '../../concurrency/in-slices.ts';
+import { compileProtos } from '../compile-protos.ts';
 import { decodeMessage } from './decode-message.ts';
-import { openDescriptors } from './descriptor-set.ts';
+import { openDescriptors } from '../descriptor-set.ts';
 import { encodeMessage } from './encode-message.ts';
+import { MessageBounds } from './message-bounds.ts';
 
 const types = openDescriptors(compileProtos([KITCHEN], [dirname(KITCHEN)]).files);
 const messageOf = (name: string): DescMessage =>
@@ -172,6 +173,21 @@ describe('a message', () => {
   });
 });
 
+const inField = (number: number, bytes: Uint8Array) =>
+  new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
+const joined = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
+/** Fields without a length. */
+const empties = (number: number, count: number) => {
+  const one = inField(number, new Uint8Array());
+  return new Uint8Array(Buffer.alloc(one.length * count, one));
+};
+const grouped = (number: number, bytes: Uint8Array) =>
+  joined(
+    new BinaryWriter().tag(number, WireType.StartGroup).finish(),
+    bytes,
+    new BinaryWriter().tag(number, WireType.EndGroup).finish(),
+  );
+
 describe('a hostile message', () => {
   it('that is nested without end is refused', () => {
     let bytes: Uint8Array = new Uint8Array();
@@ -203,18 +219,46 @@ describe('a hostile message', () => {
     expect(() => decoded(writer.finish())).toThrow('more than 20000 different names');
   });
 
-  it('gives way while it is read', () => {
-    const bytes = new BinaryWriter()
-      .tag(10, WireType.LengthDelimited)
-      .bytes(new Uint8Array(100_000))
-      .finish();
+  it.each<[string, (count: number) => Uint8Array]>([
+    ['of a packed list', (count) => inField(10, new Uint8Array(count))],
+    ['that nobody knows', (count) => empties(900, count)],
+    ['in a group that nobody knows', (count) => grouped(900, empties(1, count))],
+    ['in groups of groups', (count) => grouped(900, grouped(901, empties(1, count)))],
+    ['in an Any', (count) => inField(23, empties(2, count))],
+    ['of one entry of a map', (count) => inField(12, empties(2, count))],
+    ['that an entry does not have', (count) => inField(12, empties(3, count))],
+  ])('gives way while it is read, and is refused where there are too many fields %s', (_where, of) => {
     let turns = 0;
     for (
-      const work = decodeMessage(EVERYTHING, bytes, { types, defaults: false });
+      const work = decodeMessage(EVERYTHING, of(100_000), { types, defaults: false });
       work.next().done !== true;
     )
       turns += 1;
     expect(turns).toBeGreaterThan(100);
+    expect(() => decoded(of(300_000))).toThrow('more than 200000 values');
+  });
+
+  it('that ends a group which has not begun is refused', () => {
+    expect(() => decoded(joined(empties(1, 0), new Uint8Array([0x0b, 0x14])))).toThrow('The message is no');
+  });
+
+  it('that holds a text longer than any is refused', () => {
+    const mask = messageOf('Everything').fields.find(
+      ({ message }) => message?.typeName === 'google.protobuf.Timestamp',
+    );
+    expect(() => decoded(inField(mask?.number ?? 0, empties(900, 40_000)))).toThrow(
+      'a google.protobuf.Timestamp of more than 65536 bytes',
+    );
+  });
+
+  it('is bounded together with those that came before it', () => {
+    const bounds = new MessageBounds();
+    const read = (count: number) =>
+      atOnce(
+        decodeMessage(EVERYTHING, inField(10, new Uint8Array(count)), { types, defaults: false, bounds }),
+      );
+    read(150_000);
+    expect(() => read(60_000)).toThrow('more than 200000 values');
   });
 });
 

@@ -1,7 +1,7 @@
 // Well-known types, which have a JSON of their own: what their fields were read as becomes what they stand for.
 import { fromBinary, toJson, type DescMessage } from '@bufbuild/protobuf';
 import { DurationSchema, FieldMaskSchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { emptyOf } from './scalar-json.ts';
 import { MessageError } from './message-error.ts';
 
@@ -33,7 +33,15 @@ export function wellKnown(desc: DescMessage, members: JsonObject): JsonValue {
   return members['value'] ?? emptyOf(desc.fields[0]?.scalar);
 }
 
+/** A FieldMask has the longest: the library takes 20 ms for one of this size. */
+const MOST_TEXT_BYTES = 1 << 16;
+
 export function textOf(schema: DescMessage, bytes: Uint8Array): JsonValue {
+  if (bytes.length > MOST_TEXT_BYTES)
+    throw new MessageError(
+      'TOO_MANY_VALUES',
+      `The answer holds a ${schema.typeName} of more than ${MOST_TEXT_BYTES} bytes.`,
+    );
   try {
     return toJson(schema, fromBinary(schema, bytes));
   } catch (cause) {

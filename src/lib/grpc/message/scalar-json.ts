@@ -1,7 +1,7 @@
 // Scalars from the wire, as JSON: integers of 64 bits are numbers where a double holds them, and else their digits.
 import { ScalarType, type DescEnum } from '@bufbuild/protobuf';
 import { WireType, type BinaryReader } from '@bufbuild/protobuf/wire';
-import type { JsonValue } from '../json/json-value.ts';
+import type { JsonValue } from '../../json/json-value.ts';
 
 export type Scalar = string | number | boolean;
 

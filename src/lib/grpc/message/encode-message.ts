@@ -1,6 +1,6 @@
 // From JSON to a message on the wire, as the proto3 mapping has it.
 import { fromJson, toBinary, type DescMessage, type Registry } from '@bufbuild/protobuf';
-import type { JsonValue } from '../json/json-value.ts';
+import type { JsonValue } from '../../json/json-value.ts';
 import { MessageError } from './message-error.ts';
 
 const MOST_REASON_CHARS = 300;

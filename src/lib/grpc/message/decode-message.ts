@@ -1,15 +1,13 @@
 // From a message on the wire to its JSON, in one pass and in slices: bounded in depth, values and names, whoever sent it.
 import { ScalarType, type DescField, type DescMessage, type Registry } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { MOST_LEVELS, MOST_NAMES, MOST_VALUES } from '../json/json-bounds.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { MOST_LEVELS } from '../../json/json-bounds.ts';
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { defaultsOf, fieldsOf, one, single, tagBytes } from './field-values.ts';
+import { MessageBounds } from './message-bounds.ts';
 import { MessageError } from './message-error.ts';
-import { bytesOf, defaultsOf, fieldsOf, MOST_UNKNOWN_LEVELS, one, single } from './field-values.ts';
 import { emptyOf, enumName, readScalar, wireTypeOf, type Scalar } from './scalar-json.ts';
 import { isUnwrapped, TEXTS, textOf, wellKnown, WKT } from './well-known.ts';
-
-/** Values that are read in one go. */
-const SLICE = 500;
 
 type Decoding<Result> = Generator<void, Result>;
 
@@ -18,9 +16,11 @@ export interface DecodeOptions {
   readonly types: Registry;
   /** Whether numbers, texts and the like that are 0, "" or false are told, which do not stand on the wire. */
   readonly defaults: boolean;
+  /** Shared by the messages of one answer; each is bounded by itself where there are none. */
+  readonly bounds?: MessageBounds;
 }
 
-/** Throws MessageError. */
+/** Throws MessageError. Gives way after some hundreds of values, and begins by reading. */
 export function* decodeMessage(
   desc: DescMessage,
   bytes: Uint8Array,
@@ -36,34 +36,23 @@ export function* decodeMessage(
 
 class Decoder {
   readonly options: DecodeOptions;
-  readonly #names = new Set<string>();
-  #values = 0;
-  #pause = SLICE;
+  readonly bounds: MessageBounds;
 
   constructor(options: DecodeOptions) {
     this.options = options;
+    this.bounds = options.bounds ?? new MessageBounds();
   }
 
   *message(desc: DescMessage, bytes: Uint8Array, level: number): Decoding<JsonValue> {
     if (level > MOST_LEVELS)
       throw new MessageError('TOO_DEEP', `The message is nested deeper than ${MOST_LEVELS} levels.`);
-    yield* this.#count();
     const schema = TEXTS.get(desc.typeName);
+    // The library reads it whole, and in no time of its own: it weighs as many values as it may hold.
+    if (this.bounds.count(schema === undefined ? 1 : 1 + (bytes.length >>> 4))) yield;
     if (schema !== undefined) return textOf(schema, bytes);
     if (desc.typeName === `${WKT}Any`) return yield* this.#any(bytes, level);
     const members = yield* new Members(this, desc, level).read(bytes);
     return desc.typeName.startsWith(WKT) ? wellKnown(desc, members) : members;
-  }
-
-  *value(): Decoding<void> {
-    yield* this.#count();
-  }
-
-  name(text: string): string {
-    this.#names.add(text);
-    if (this.#names.size > MOST_NAMES)
-      throw new MessageError('TOO_MANY_NAMES', `The message holds more than ${MOST_NAMES} different names.`);
-    return text;
   }
 
   *#any(bytes: Uint8Array, level: number): Decoding<JsonValue> {
@@ -74,7 +63,8 @@ class Decoder {
       const [number, wireType] = reader.tag();
       if (number === 1 && wireType === WireType.LengthDelimited) url = reader.string();
       else if (number === 2 && wireType === WireType.LengthDelimited) value = reader.bytes();
-      else reader.skip(wireType, number, MOST_UNKNOWN_LEVELS);
+      else yield* this.bounds.skip(reader, wireType, number);
+      if (this.bounds.count()) yield;
     }
     if (url === '') return {};
     const desc = this.options.types.getMessage(url.slice(url.lastIndexOf('/') + 1));
@@ -85,15 +75,6 @@ class Decoder {
     if (isOwn || typeof inner !== 'object' || inner === null || Array.isArray(inner))
       return { '@type': url, value: inner };
     return { '@type': url, ...inner };
-  }
-
-  *#count(): Decoding<void> {
-    this.#values += 1;
-    if (this.#values > MOST_VALUES)
-      throw new MessageError('TOO_MANY_VALUES', `The message holds more than ${MOST_VALUES} values.`);
-    if (this.#values < this.#pause) return;
-    this.#pause = this.#values + SLICE;
-    yield;
   }
 }
 
@@ -108,6 +89,7 @@ class Members {
   /** Of a message that came in parts, which are one when they are read one after the other. */
   readonly #parts = new Map<number, Uint8Array[]>();
   readonly #maps = new Map<number, Map<string, JsonValue>>();
+  #bytes: Uint8Array = new Uint8Array();
 
   constructor(decoder: Decoder, desc: DescMessage, level: number) {
     this.#decoder = decoder;
@@ -117,14 +99,16 @@ class Members {
   }
 
   *read(bytes: Uint8Array): Decoding<JsonObject> {
+    const { bounds, options } = this.#decoder;
     const fields = fieldsOf(this.#desc);
+    this.#bytes = bytes;
     const reader = new BinaryReader(bytes);
     while (reader.pos < reader.len) {
       const [number, wireType] = reader.tag();
       const field = fields.get(number);
       if (field === undefined || !(yield* this.#field(field, wireType, reader)))
-        reader.skip(wireType, number, MOST_UNKNOWN_LEVELS);
-      yield* this.#decoder.value();
+        yield* bounds.skip(reader, wireType, number);
+      if (bounds.count()) yield;
     }
     for (const [number, parts] of this.#parts) {
       const message = fields.get(number)?.message;
@@ -134,18 +118,28 @@ class Members {
         this.#found.set(number, yield* this.#decoder.message(message, whole, this.#level));
     }
     for (const [number, members] of this.#maps) this.#found.set(number, Object.fromEntries(members));
-    if (this.#decoder.options.defaults) yield* this.#defaults();
+    if (options.defaults && bounds.count(this.#addDefaults())) yield;
     return Object.fromEntries(
       [...this.#found].map(([number, value]) => [fields.get(number)?.jsonName ?? '', value]),
     );
   }
 
-  *#defaults(): Decoding<void> {
-    for (const [number, value] of defaultsOf(this.#desc)) {
-      if (this.#found.has(number)) continue;
-      this.#found.set(number, value);
-      yield* this.#decoder.value();
-    }
+  /** Gives how many there are. */
+  #addDefaults(): number {
+    const before = this.#found.size;
+    for (const [number, value] of defaultsOf(this.#desc))
+      if (!this.#found.has(number)) this.#found.set(number, value);
+    return this.#found.size - before;
+  }
+
+  /** Of a message in the message. Undefined: it does not stand as such a field does. */
+  *#inside(field: DescField, wireType: WireType, reader: BinaryReader): Decoding<Uint8Array | undefined> {
+    if (wireType === WireType.LengthDelimited) return reader.bytes();
+    if (wireType !== WireType.StartGroup) return undefined;
+    const from = reader.pos;
+    yield* this.#decoder.bounds.skip(reader, wireType, field.number);
+    // Its end is a tag, as long as the one that it began with.
+    return this.#bytes.subarray(from, reader.pos - tagBytes(field));
   }
 
   /** False: it does not stand as such a field does. */
@@ -154,7 +148,7 @@ class Members {
     if (field.fieldKind === 'map') return yield* this.#entry(field, wireType, reader);
     if (field.fieldKind === 'list') return yield* this.#item(field, wireType, reader);
     if (field.fieldKind === 'message') {
-      const bytes = bytesOf(field, wireType, reader);
+      const bytes = yield* this.#inside(field, wireType, reader);
       if (bytes === undefined) return false;
       const parts = this.#parts.get(field.number) ?? [];
       parts.push(bytes);
@@ -176,7 +170,7 @@ class Members {
   ): Decoding<boolean> {
     const list = (this.#found.get(field.number) ?? []) as JsonValue[];
     if (field.listKind === 'message') {
-      const bytes = bytesOf(field, wireType, reader);
+      const bytes = yield* this.#inside(field, wireType, reader);
       if (bytes === undefined) return false;
       list.push(yield* this.#decoder.message(field.message, bytes, this.#inner));
     } else {
@@ -188,7 +182,7 @@ class Members {
         throw new RangeError('a packed list is longer than its message');
       while (reader.pos < end) {
         list.push(one(field, type, reader));
-        yield* this.#decoder.value();
+        if (this.#decoder.bounds.count()) yield;
       }
     }
     this.#found.set(field.number, list);
@@ -201,6 +195,7 @@ class Members {
     reader: BinaryReader,
   ): Decoding<boolean> {
     if (wireType !== WireType.LengthDelimited) return false;
+    const { bounds } = this.#decoder;
     const entry = new BinaryReader(reader.bytes());
     let key: Scalar | undefined;
     let value: JsonValue | undefined;
@@ -211,13 +206,14 @@ class Members {
       else if (number === 2 && field.mapKind === 'message' && type === WireType.LengthDelimited)
         parts = entry.bytes();
       else if (number === 2 && field.mapKind !== 'message')
-        value = single(field, type, entry) ?? (entry.skip(type, number), undefined);
-      else entry.skip(type, number, MOST_UNKNOWN_LEVELS);
+        value = single(field, type, entry) ?? (yield* bounds.skip(entry, type, number), undefined);
+      else yield* bounds.skip(entry, type, number);
+      if (bounds.count()) yield;
     }
     const members = this.#maps.get(field.number) ?? new Map<string, JsonValue>();
     this.#maps.set(field.number, members);
     this.#found.set(field.number, null);
-    const name = this.#decoder.name(String(key ?? emptyOf(field.mapKey)));
+    const name = bounds.name(String(key ?? emptyOf(field.mapKey)));
     if (field.mapKind === 'message')
       members.set(name, yield* this.#decoder.message(field.message, parts, this.#inner));
     else
