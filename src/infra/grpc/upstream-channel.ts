@@ -9,18 +9,14 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { toolFailure } from '../../contract/call/failure.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import {
-  GrpcStatusError,
-  type GrpcCall,
-  type GrpcUpstreamSettings,
-} from '../../ports/egress/grpc-upstreams.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { GrpcCall, GrpcUpstreamSettings } from '../../ports/egress/grpc-upstreams.ts';
 import type { Outside } from '../http/guarded-connector.ts';
 import { connectFailed } from '../http/http-failures.ts';
+import { failureOf } from './grpc-failures.ts';
 import type { GrpcMetrics } from './grpc-metrics.ts';
 import { guardedTarget, type GuardedTarget } from './guarded-resolver.ts';
 
-const DETAILS = 'grpc-status-details-bin';
 /** Servers cut off clients that ask more often, by default. */
 const KEEPALIVE_MS = 300_000;
 const same = (bytes: Buffer): Buffer => bytes;
@@ -150,7 +146,7 @@ export class UpstreamChannel {
       });
       stream.on('error', (error: ServiceError) => {
         this.#metrics.calls.with(nameOf(error.code)).add();
-        settle(() => reject(this.#failureOf(error, isAnswered)));
+        settle(() => reject(failureOf(error, isAnswered, this.#maxBytes)));
       });
       stream.on('end', () => {
         void (reading ?? Promise.resolve()).then(() => settle(resolve));
@@ -159,30 +155,6 @@ export class UpstreamChannel {
         if (code === status.OK) this.#metrics.calls.with('OK').add();
       });
     });
-  }
-
-  #failureOf({ code, details, metadata, message }: ServiceError, isAnswered: boolean): Error {
-    if (code === status.RESOURCE_EXHAUSTED && details.startsWith('Received message larger than max'))
-      return new ToolFailure(
-        'OUTPUT_TOO_LARGE',
-        `A message of the upstream is larger than the limit of ${this.#maxBytes} bytes.`,
-        {
-          details: { max_bytes: this.#maxBytes },
-        },
-      );
-    const trailer = metadata.get(DETAILS)[0];
-    const isOwn = !isAnswered && Object.keys(metadata.getMap()).length === 0;
-    if (code === status.UNAVAILABLE && isOwn)
-      return toolFailure(
-        'CONNECTION_LOST',
-        'The connection to the upstream was lost before it had answered.',
-        { cause: new Error(message) },
-      );
-    return new GrpcStatusError(
-      code,
-      details,
-      typeof trailer === 'string' ? Buffer.from(trailer, 'base64') : trailer,
-    );
   }
 }
 

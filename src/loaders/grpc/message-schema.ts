@@ -35,8 +35,10 @@ const WELL_KNOWN: { readonly [name: string]: JsonObject } = {
     properties: {
       '@type': { type: 'string', description: 'type.googleapis.com/ and the full name of the message.' },
     },
-    required: ['@type'],
     additionalProperties: true,
+    // An Any that holds nothing is `{}`. No anyOf: shown to models, that would hide what stands beside it.
+    if: { maxProperties: 0 },
+    else: { required: ['@type'] },
   },
 };
 

@@ -31,7 +31,8 @@ export interface GrpcUpstream {
    * One message out, any number back, each handed to `onMessage` before the next is read. Rejects with what `onMessage`
    * throws, with GrpcStatusError for a status that is not OK, with the signal's reason, or with ToolFailure: UNAVAILABLE
    * (CONNECT_FAILED, DNS_TIMEOUT: nothing was sent; CONNECTION_LOST: something may have been), PERMANENT (EGRESS_DENIED),
-   * OUTPUT_TOO_LARGE for a message of more than `maxMessageBytes`.
+   * OUTPUT_TOO_LARGE for a message of more than `maxMessageBytes`, also when it is unpacked, OUTPUT_INVALID
+   * (UNREADABLE_ENCODING) for one that cannot be unpacked, RATE_LIMIT for a call that was reset as one of too many.
    */
   call(call: GrpcCall): Promise<void>;
   close(): Promise<void>;
