@@ -10,9 +10,11 @@ const { text: scrub } = secretScrubber([SECRET, SPACED]);
 const unseen = fc.constantFrom('', '\u200b', '\u2060', '\u00ad', '\u202e', '\ufeff', '\u{e0061}', '\u0007');
 
 it('wherever it stands, and however long the text is', () => {
-  const split = fc
-    .array(unseen, { minLength: SECRET.length, maxLength: SECRET.length })
-    .map((between) => SECRET.split('').map((unit, index) => unit + (between[index] ?? '')).join(''));
+  const split = fc.array(unseen, { minLength: SECRET.length, maxLength: SECRET.length }).map((between) =>
+    SECRET.split('')
+      .map((unit, index) => unit + (between[index] ?? ''))
+      .join(''),
+  );
   fc.assert(
     fc.property(fc.nat(400), split, fc.nat(600), (before, secret, most) => {
       const shown = oneLine(`${'x '.repeat(before)}${secret} end`, scrub, most);

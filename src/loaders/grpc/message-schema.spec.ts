@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { KITCHEN } from '../../../test/helpers/grpc-upstream.ts';
 import { atOnce } from '../../lib/concurrency/in-slices.ts';
 import { compileProtos } from '../../lib/grpc/compile-protos.ts';
-import { decodeMessage } from '../../lib/grpc/decode-message.ts';
+import { decodeMessage } from '../../lib/grpc/message/decode-message.ts';
 import { openDescriptors } from '../../lib/grpc/descriptor-set.ts';
-import { encodeMessage } from '../../lib/grpc/encode-message.ts';
+import { encodeMessage } from '../../lib/grpc/message/encode-message.ts';
 import { createValidator } from '../../lib/json-schema/validator.ts';
 import { messageSchema } from './message-schema.ts';
 

@@ -25,7 +25,11 @@ const WELL_KNOWN: { readonly [name: string]: JsonObject } = {
     pattern: '^-?\\d{1,12}(\\.\\d{1,9})?s$',
     description: 'A number of seconds, such as "1.5s".',
   },
-  FieldMask: { type: 'string', description: 'Names of fields, separated by commas: "name,address.city".' },
+  FieldMask: {
+    type: 'string',
+    maxLength: 65_536,
+    description: 'Names of fields, separated by commas: "name,address.city".',
+  },
   Struct: { type: 'object', additionalProperties: true },
   Value: {},
   ListValue: { type: 'array', items: {} },
