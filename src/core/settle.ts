@@ -8,6 +8,7 @@ import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/call/tool-response.ts';
+import { provesNotStarted } from './resilience/retry-policy.ts';
 import { inSlices, isLarge, yieldToLoop } from '../lib/concurrency/in-slices.ts';
 import { parseOwn } from '../lib/large-json/parse-json.ts';
 import { isLargeJson, writeLargeJson } from '../lib/large-json/write-json.ts';
@@ -122,7 +123,7 @@ export function refusalOf(call: ToolCall, thrown: unknown): ToolRefusal {
       type: failure.type,
       message: failure.message,
       retryable: retryable(call, failure),
-      partialSideEffects: failure.partialSideEffects ?? sideEffectsPossible(call, thrown),
+      partialSideEffects: sideEffectsPossible(call, failure, thrown),
       origin: failure.origin,
       reason: failure.reason,
       retryAfterMs: failure.retryAfterMs ?? null,
@@ -148,7 +149,16 @@ function retryable(call: ToolCall, failure: ToolFailure): boolean {
   return metadata.idempotent || metadata.readOnly;
 }
 
-function sideEffectsPossible(call: ToolCall, thrown: unknown): boolean {
-  if (!call.progress.executorEntered) return false;
-  return thrown instanceof ToolFailure ? !(call.function?.spec.metadata.readOnly ?? false) : true;
+/** What the last attempt knows of itself says nothing of those before it. */
+function sideEffectsPossible(
+  { progress, function: fn }: ToolCall,
+  failure: ToolFailure,
+  thrown: unknown,
+): boolean {
+  if (failure.partialSideEffects === true) return true;
+  if (!progress.executorEntered) return false;
+  if (thrown !== failure) return true;
+  if (fn?.spec.metadata.readOnly === true) return false;
+  if (progress.mayHaveRun === true) return true;
+  return failure.partialSideEffects ?? !provesNotStarted(failure);
 }

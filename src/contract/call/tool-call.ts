@@ -155,6 +155,8 @@ export interface CallProgress {
   attempts: number;
   /** True from the moment the executor was entered. */
   executorEntered: boolean;
+  /** An attempt before this one may have done something. */
+  mayHaveRun?: true;
   /** What the executor was entered with: valid, with defaults, and masked where rules say so. */
   enteredWith?: JsonObject;
   /** It asks for capacity under a limit, or waits for it. Set by admission. */

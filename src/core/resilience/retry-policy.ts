@@ -58,7 +58,7 @@ function mayRunTwice({ spec }: ToolFunction): boolean {
 }
 
 /** Believed of the gateway only: a tool may write any word. */
-function provesNotStarted({ origin, reason, partialSideEffects }: ToolFailure): boolean {
+export function provesNotStarted({ origin, reason, partialSideEffects }: ToolFailure): boolean {
   return (
     origin === 'gateway' &&
     (partialSideEffects === undefined ? reasonRow(reason)?.ranNothing === true : !partialSideEffects)

@@ -47,6 +47,7 @@ function bench(withCircuit = true) {
       ...ended[0],
       attempts: call.progress.attempts,
       entered: call.progress.executorEntered,
+      mayHaveRun: call.progress.mayHaveRun ?? false,
     };
   }
   return { clock, deps, metrics, outcomeOf };
@@ -151,6 +152,15 @@ describe('the circuit breaker around attempts', () => {
 });
 
 describe('retries', () => {
+  it('remember that an attempt may have run, and not one that is known to have not', async () => {
+    const fn = functionOf({ retries: RETRIES, metadata: { idempotent: true } });
+    const refused = () => down({ reason: 'CONNECT_FAILED' });
+    expect(await bench(false).outcomeOf(fn, refused)).toMatchObject({ attempts: 3, mayHaveRun: false });
+    let tries = 0;
+    const lost = () => ((tries += 1) === 1 ? down() : refused());
+    expect(await bench(false).outcomeOf(fn, lost)).toMatchObject({ attempts: 3, mayHaveRun: true });
+  });
+
   const reader = functionOf({ retries: RETRIES, timeoutMs: 5_000, metadata: { readOnly: true } });
 
   it('wait as long as the upstream asks, where the deadline allows it', async () => {

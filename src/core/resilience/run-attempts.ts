@@ -12,7 +12,7 @@ import { raceCall } from '../deadline.ts';
 import { REFUSED, type CircuitBreaker } from './circuit-breaker.ts';
 import { judgeAttempt } from './judge-attempt.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import { isTransient, mayRetry, retryDelayMs } from './retry-policy.ts';
+import { isTransient, mayRetry, provesNotStarted, retryDelayMs } from './retry-policy.ts';
 
 export interface AttemptDeps {
   readonly clock: Clock;
@@ -55,6 +55,7 @@ export async function runAttempts(
       // Open, and so for longer than a delay is worth: what is certain to be refused is not waited for.
       if (delayMs === undefined || circuit?.state === 'open') throw error;
       deps.retries.add();
+      if (!(error instanceof ToolFailure && provesNotStarted(error))) call.progress.mayHaveRun = true;
       await pause(deps.clock, delayMs, call.signal);
     }
   }
