@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Explanation } from '../../contract/call/explanation.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import { assumeDemoUpstream } from '../../app/demo/demo-upstream.ts';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { describeProblem } from '../../lib/text/describe-problem.ts';
 import { addContextField, contextBody, readArguments } from '../arguments.ts';
@@ -100,6 +101,7 @@ async function test(file: string, { config, json }: TestOptions, io: CliIo): Pro
   if (problems.length > 0) throw failureOf(problems);
   const env = config === undefined ? io.env : { ...io.env, UTE_CONFIG: config };
   const settings = ownSettings({ ...io, env });
+  assumeDemoUpstream();
   // Loads the gateway only now: no other command needs it.
   const { testPolicies } = await import('../../app/gateway/test-policies.ts');
   const tested = await testPolicies(settings, cases);
