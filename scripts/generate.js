@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ROOMS } from '../.dependency-cruiser.mjs';
 import { buildOpenApi } from '../dist/api/rest/openapi/document.js';
+import { problemStatus } from '../dist/contract/call/error-row.js';
 import { ERROR_TYPES } from '../dist/contract/call/error-types.js';
 import { REASONS } from '../dist/contract/call/reasons/reasons.js';
 import { EXECUTORS } from '../dist/executors/index.js';
@@ -121,10 +122,18 @@ function errorsPage() {
     mcp,
     retryable ? 'yes' : 'no', // oxfmt-ignore
   ]);
-  return `${NOTE}# Error types\n\nThe closed list. A tool's own report (origin \`tool\`) of any type is HTTP 200 / gRPC OK with the envelope.\n\n${table(
+  return `${NOTE}# Error types\n\nThe closed list. A tool's own report (origin \`tool\`) of any type is HTTP 200 / gRPC OK with the envelope.\n\n${problemsPart()}${table(
     ['type', 'origin', 'HTTP', 'gRPC', 'MCP', 'retryable'],
     rows,
   )}\n${reasonsPart()}`;
+}
+
+/** Types that are a success of HTTP in an envelope. */
+function problemsPart() {
+  const others = Object.entries(ERROR_TYPES)
+    .filter(([, { http }]) => http === 200)
+    .map(([type]) => `\`${type}\` is ${problemStatus(type)}`);
+  return `As \`application/problem+json\`, which has no envelope around it, an error never has the status of a success: ${others.join(', ')}.\n\n`;
 }
 
 function reasonsPart() {

@@ -61,4 +61,26 @@ describe('readContext', () => {
   ])('refuses %s and names the place', (_what, value, message) => {
     expect(refusal(value)).toContain(message);
   });
+
+  it.each([
+    ['NUL', 'a\0b', 'NUL'],
+    ['half a character', 'a\ud800b', 'LONE_SURROGATE'],
+  ])('refuses %s in any text, whatever door it came by', (_what, text, reason) => {
+    for (const field of [
+      'session_id',
+      'agent_id',
+      'user_id',
+      'tenant_id',
+      'business_id',
+      'turn_id',
+      'cursor',
+    ])
+      expect(() => readContext({ [field]: text })).toThrow(
+        expect.objectContaining({
+          type: 'VALIDATION',
+          reason,
+          details: { violations: [expect.objectContaining({ pointer: `/context/${field}` })] },
+        }),
+      );
+  });
 });

@@ -6,6 +6,7 @@ import { isLanguageTag } from '../lib/text/language-tag.ts';
 import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import type { ToolFailure } from '../contract/call/tool-failure.ts';
+import { faultOfText } from '../lib/json/strict-json-error.ts';
 
 const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
   session_id: 'sessionId',
@@ -47,6 +48,7 @@ export function readContext(value: unknown): ToolContext {
     if (typeof said !== 'string') throw wrong(name, 'must be a string');
     if (said.length === 0 || said.length > MAX_LENGTH)
       throw wrong(name, `must have 1 to ${MAX_LENGTH} characters`);
+    checkText(said, `/context/${name}`);
     if (field === 'mode' && !MODES.includes(said))
       throw wrong(name, `must be one of ${MODES.join(', ')}${hintOf(said)}`);
     if (field === 'language' && !isLanguageTag(said))
@@ -55,6 +57,17 @@ export function readContext(value: unknown): ToolContext {
     context[field] = said;
   }
   return (dryRun ? { ...context, dryRun } : context) as ToolContext;
+}
+
+/**
+ * What no text that a caller gives may hold, whatever door it came by: a store would keep another text than the one that was
+ * said. Throws ToolFailure VALIDATION (NUL, LONE_SURROGATE) that names the place.
+ */
+export function checkText(text: string, pointer: string): void {
+  const fault = faultOfText(text);
+  if (fault === undefined) return;
+  const { reason, message } = fault;
+  throw toolFailure(reason, `${pointer} ${message}.`, { details: { violations: [{ pointer, message }] } });
 }
 
 function hintOf(said: string): string {

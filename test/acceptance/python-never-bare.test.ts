@@ -153,7 +153,13 @@ describe('a gateway on a machine that has no sandbox', () => {
   }
 
   const readyz = async (url: string) =>
-    (await request<{ sandbox: object; executors: object }>({ url, key: '' }, 'GET', '/readyz')).body;
+    (
+      await request<{ sandbox: object; executors: object; parts: JsonObject }>(
+        { url, key: '' },
+        'GET',
+        '/readyz',
+      )
+    ).body;
 
   it('starts the demo, and its Python tools answer with the one line that mends it', async () => {
     const { rest: url } = await start({}).ready();
@@ -180,7 +186,8 @@ describe('a gateway on a machine that has no sandbox', () => {
     const path = '/v1/audit?tool=calculate_sum';
     const { body } = await request<{ records: JsonObject[] }>({ url, key: '' }, 'GET', path);
     const audited = body.records.filter(({ kind }) => kind === 'outcome').map(({ notes }) => notes);
-    return { sum: sum.body.data, audited, ...(await readyz(url)).executors, said: started.stdout };
+    const { executors, parts } = await readyz(url);
+    return { sum: sum.body.data, audited, ...executors, walls: parts['sandbox'], said: started.stdout };
   }
 
   const REFUSED = {
@@ -191,6 +198,11 @@ describe('a gateway on a machine that has no sandbox', () => {
     sum: 3,
     audited: [{ sandbox: 'none' }],
     python: { sandbox: 'preferred', runs_without_sandbox: true },
+    walls: {
+      kind: 'none',
+      state: 'degraded',
+      effect: expect.stringMatching(/^shell tools .* refuse .*other Python tools run without/) as unknown,
+    },
     said: expect.stringContaining('Python tools run without a sandbox') as unknown,
   };
 

@@ -133,6 +133,11 @@ const CASES: readonly Case[] = [
     ['POST', '/v1/sessions', { user_id: 'x'.repeat(600) }],
     ['CreateSession', { userId: 'x'.repeat(600) }],
   ],
+  [
+    'a user whose name holds NUL',
+    ['POST', '/v1/sessions', { user_id: 'a\0b' }],
+    ['CreateSession', { userId: 'a\0b' }],
+  ],
   ['a session that nobody has', ['GET', `/v1/sessions/${FORGED}`], ['GetSession', { id: FORGED }]],
   ['an id that is none', ['DELETE', '/v1/sessions/x'], ['EndSession', { id: 'x' }]],
   [

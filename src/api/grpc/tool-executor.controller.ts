@@ -30,7 +30,7 @@ import { checkMetadataSize, credentialOf, tenantOf, type Connection } from './ex
 import { answerTo, paced } from './execute/execute.ts';
 import { executeStream } from './stream/execute-stream.ts';
 import { GrpcHealth } from './grpc-health.ts';
-import { invalid } from './invalid.ts';
+import { readable } from './management/said-fields.ts';
 import { listTools } from './tools/list-tools.ts';
 import { formOf, readRequest } from './execute/read-request.ts';
 import { findShown, isOff } from '../tool-view.ts';
@@ -43,7 +43,6 @@ import {
   encodeListResponse,
   encodeSearchResponse,
   SERVICE,
-  UNREADABLE,
   type Readable,
 } from './wire-types.ts';
 import type { ExecuteMessage, GetToolMessage, ListToolsMessage, SearchToolsMessage } from './wire-types.ts';
@@ -144,15 +143,14 @@ export class ToolExecutorController {
     return leave;
   }
 
-  async #read<Message, Answer>(
+  async #read<Message extends object, Answer>(
     by: Asking,
     message: Readable<Message>,
     answer: (request: Message, viewer: Viewing) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     try {
       const viewer = await this.#authorize(by);
-      if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
-      return await answer(message, viewer);
+      return await answer(readable(message), viewer);
     } catch (thrown) {
       throw exceptionFor(thrown);
     }

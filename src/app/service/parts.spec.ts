@@ -6,6 +6,7 @@ const WELL: PartsNow = {
   stores: { embedded: false, redis: true, role: 'all' },
   degraded: {},
   sandbox: { backend: 'bwrap-full' },
+  pythonUnconfined: false,
   phase: undefined,
 };
 const statesOf = (now: Partial<PartsNow>) =>
@@ -51,4 +52,18 @@ describe('the parts of a gateway', () => {
     for (const { state, effect } of Object.values(parts)) expect(effect === undefined).toBe(state === 'ok');
     expect(parts['redis']?.effect).toBe('limits are per replica');
   });
+
+  it.each([
+    ['none', 'degraded', 'refuse their calls (SANDBOX_UNAVAILABLE)'],
+    ['landlock', 'degraded', 'run in the lesser sandbox (docs/sandbox.md)'],
+    [undefined, 'degraded', 'wait for it'],
+  ] as const)(
+    'do not say of Python tools that run without a sandbox what is true of others alone (%s)',
+    (backend, state, ofThese) => {
+      const sandbox = backend === undefined ? undefined : { backend };
+      const parts = partsOf({ ...WELL, sandbox, pythonUnconfined: true });
+      const effect = `shell tools and Python tools of callers' code ${ofThese}; other Python tools run without a sandbox`;
+      expect(parts['sandbox']).toEqual({ kind: backend ?? 'not known yet', state, effect });
+    },
+  );
 });

@@ -25,20 +25,21 @@ export interface PartsNow {
   readonly stores: Stores;
   readonly degraded: Degraded;
   readonly sandbox: Pick<SandboxReport, 'backend'> | undefined;
+  /** Python tools that may run outside of it do, as the settings allow. */
+  readonly pythonUnconfined: boolean;
   /** Why no calls are taken. */
   readonly phase: string | undefined;
   /** How many share the ports; left out: one that has them alone. */
   readonly processes?: number | undefined;
 }
 
-export function partsOf({ stores, degraded, sandbox, phase, processes }: PartsNow): {
-  readonly [name: string]: Part;
-} {
+export function partsOf(now: PartsNow): { readonly [name: string]: Part } {
+  const { stores, degraded, phase, processes } = now;
   return {
     database: part(stores.embedded ? 'embedded' : 'postgresql', 'away', degraded['database']),
     redis: part(stores.redis ? 'redis' : 'memory of this process', 'away', degraded['admission']),
     queue: queueOf(stores, degraded),
-    sandbox: sandboxOf(sandbox),
+    sandbox: sandboxOf(now),
     loaders: part('sources of tools', 'degraded', degraded['tools']),
     audit: part('journal and database', 'away', degraded['audit']),
     doors: doorsOf(stores, phase),
@@ -67,11 +68,16 @@ function queueOf({ redis }: Stores, degraded: Degraded): Part {
   return { kind, state: 'degraded', effect };
 }
 
-function sandboxOf(sandbox: PartsNow['sandbox']): Part {
-  if (sandbox === undefined) return part('not known yet', 'degraded', 'shell and Python tools wait for it');
+function sandboxOf({ sandbox, pythonUnconfined }: PartsNow): Part {
+  // Code that callers write is run in a sandbox or not at all.
+  const who = pythonUnconfined ? "shell tools and Python tools of callers' code" : 'shell and Python tools';
+  const besides = pythonUnconfined ? '; other Python tools run without a sandbox' : '';
+  if (sandbox === undefined) return part('not known yet', 'degraded', `${who} wait for it${besides}`);
   const { backend } = sandbox;
-  if (backend === 'none')
-    return part(backend, 'away', 'shell and Python tools refuse their calls (SANDBOX_UNAVAILABLE)');
-  const lesser = 'shell and Python tools run in the lesser sandbox (docs/sandbox.md)';
+  if (backend === 'none') {
+    const worst = pythonUnconfined ? 'degraded' : 'away';
+    return part(backend, worst, `${who} refuse their calls (SANDBOX_UNAVAILABLE)${besides}`);
+  }
+  const lesser = `${who} run in the lesser sandbox (docs/sandbox.md)${besides}`;
   return part(backend, 'degraded', backend === 'landlock' ? lesser : undefined);
 }

@@ -168,7 +168,7 @@ async function probeSandbox(
     announce(`${notTried(shortage)} Until then shell and Python tools refuse their calls.\n`);
   else if (backend === 'none')
     announce(
-      'There is no sandbox here, so shell and Python tools refuse their calls. Install one: apt-get install bubblewrap util-linux\n',
+      'There is no sandbox here, so shell and Python tools refuse their calls, but for Python tools that executors.python.sandbox lets run without one. Install one: apt-get install bubblewrap util-linux\n',
     );
   if (backend === 'landlock')
     announce(

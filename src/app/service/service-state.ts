@@ -1,5 +1,5 @@
 // ServiceState: what /readyz tells: whether this gateway takes calls, what it does without meanwhile, and what confines tools.
-import type { JsonObject } from '../../contract/json.ts';
+import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
 import { missingProcesses, refusingProcess } from '../process/many/joint-readiness.ts';
 import type { ProcessState } from '../process/many/messages.ts';
@@ -76,9 +76,16 @@ export class ServiceState {
       stores,
       degraded: this.degraded(),
       sandbox: this.#sandbox,
+      pythonUnconfined: this.#pythonUnconfined,
       phase: this.#phase,
       processes,
     });
+  }
+
+  /** As that executor tells it; one that is not there, or has not settled it, says nothing. */
+  get #pythonUnconfined(): boolean {
+    const { python } = this.executors();
+    return isJsonObject(python) && python['runs_without_sandbox'] === true;
   }
 
   /**

@@ -17,3 +17,13 @@ export function errorRow(type: ErrorType, origin: ErrorOrigin, reason?: string):
   const { http = found.http, grpc = found.grpc } = own;
   return http === found.http && grpc === found.grpc ? found : { ...found, http, grpc };
 }
+
+/**
+ * The HTTP status of an error that no envelope is around: a problem tells of itself by its status alone, so it never has that of a
+ * success. What a type says that is 200 in an envelope is what an upstream did.
+ */
+export function problemStatus(type: ErrorType, reason?: string): number {
+  const { http } = errorRow(type, 'gateway', reason);
+  if (http >= 400) return http;
+  return type === 'CONFIRMATION_REQUIRED' ? ERROR_TYPES.CONFLICT.http : ERROR_TYPES.OUTPUT_INVALID.http;
+}

@@ -92,6 +92,11 @@ export function faultOfString(text: string, { stringBytes }: JsonLimits): Fault 
   if (exceeds(text, stringBytes)) {
     return { reason: 'STRING_TOO_LONG', message: `must not be longer than ${stringBytes} bytes` };
   }
+  return faultOfText(text);
+}
+
+/** Of a text whose length is bounded elsewhere. */
+export function faultOfText(text: string): Fault | undefined {
   return faultOfCharacters(text, 'must not hold');
 }
 

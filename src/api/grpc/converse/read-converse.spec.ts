@@ -1,8 +1,16 @@
 // What is said in Converse is what would be said over a WebSocket, or is told what is wrong with it: reading never throws.
 import * as fc from 'fast-check';
+import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import { readMessage, type Inbound } from '../../stream/messages/read-message.ts';
-import { REQUESTS, UNREADABLE, type ConverseMessage } from '../wire-types.ts';
+import {
+  PROTO_DIR,
+  PROTO_FILE,
+  PROTO_PACKAGE,
+  REQUESTS,
+  UNREADABLE,
+  type ConverseMessage,
+} from '../wire-types.ts';
 import { readConverse } from './read-converse.ts';
 
 const { Converse: decode } = REQUESTS;
@@ -17,6 +25,15 @@ const argumentsIn = (read: Inbound) =>
   read.kind === 'call'
     ? JSON.stringify([read.call.arguments ?? null, read.largeIntegers])
     : JSON.stringify([null, []]);
+
+const root = new protobuf.Root();
+root.resolvePath = (_origin, target) => PROTO_DIR + target;
+root.loadSync(PROTO_FILE);
+const ConverseType = root.lookupType(`${PROTO_PACKAGE}.ConverseRequest`);
+
+/** Through the wire, as another implementation writes it. */
+const sent = (message: object) =>
+  readConverse(decode(ConverseType.encode(ConverseType.fromObject(message)).finish()));
 
 describe('a message of Converse', () => {
   it.each([
@@ -57,6 +74,26 @@ describe('a message of Converse', () => {
     });
     const bytes = { ...call, argumentsJson: Buffer.from([0x22, 0xff, 0x22]) };
     expect(said({ toolCall: bytes })).toMatchObject({ kind: 'call', refusal: { type: 'VALIDATION' } });
+  });
+
+  it.each([
+    [{ start: { agentId: 'a\0b' } }, { type: 'start', agent_id: 'a\0b' }],
+    [{ start: { userId: 'a\0b' } }, { type: 'start', user_id: 'a\0b' }],
+    [{ start: { tenantId: 'a\0b' } }, { type: 'start', tenant_id: 'a\0b' }],
+    [{ textDelta: { text: 'a\0b' } }, { type: 'text_delta', text: 'a\0b' }],
+    [
+      { toolCall: { toolName: 'add', context: { cursor: 'a\0b' } } },
+      { type: 'tool_call', tool_name: 'add', context: { cursor: 'a\0b' } },
+    ],
+  ])('%j, with NUL, is refused as it is over a WebSocket', (message, json) => {
+    const failureOf = (read: Inbound) => (read.kind === 'malformed' ? read.failure : undefined);
+    const over = failureOf(readMessage(JSON.stringify(json)));
+    const { type, reason, details } = failureOf(sent(message)) ?? {};
+    expect({ type, reason, details }).toEqual({
+      type: 'VALIDATION',
+      reason: 'NUL',
+      details: over?.details,
+    });
   });
 
   it('that says nothing, or is none, is malformed', () => {

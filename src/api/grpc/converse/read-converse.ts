@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { parseWithLargeIntegers, StrictJsonError } from '../../../lib/json/strict-json.ts';
 import { readValue, type Inbound } from '../../stream/messages/read-message.ts';
+import { checkTexts } from '../check-texts.ts';
 import { contextFields } from '../execute/read-request.ts';
 import { modeName } from '../interaction-mode.ts';
 import { invalid } from '../invalid.ts';
@@ -16,7 +17,9 @@ export function readConverse(message: Readable<ConverseMessage>): Inbound {
   try {
     if (message === UNREADABLE) throw invalid('', 'is not a ConverseRequest');
     if (said(message, 'toolCall')) return readToolCall(message.toolCall as ToolCall);
-    return readValue(fieldsOf(message), []);
+    const fields = fieldsOf(message);
+    checkTexts(fields);
+    return readValue(fields, []);
   } catch (error) {
     if (error instanceof ToolFailure) return { kind: 'malformed', failure: error };
     throw error;
@@ -64,6 +67,7 @@ function readToolCall({ toolName, argumentsJson, id, context, timeoutMs }: ToolC
     ...(context && { context: contextFields(context) }),
     ...(timeoutMs !== 0 && { timeout_ms: timeoutMs }),
   };
+  checkTexts(fields);
   try {
     const { value, largeIntegers } = argumentsOf(argumentsJson);
     const inside = largeIntegers.map((pointer) => `/arguments${pointer}`);

@@ -110,6 +110,18 @@ describe('reading a request', () => {
     });
   });
 
+  it.each(['sessionId', 'agentId', 'userId', 'tenantId', 'turnId', 'idempotencyKey', 'toolset'])(
+    'refuses NUL in %s of the context, as REST does',
+    (field) => {
+      const pointer = `/context/${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+      expect(read({ context: { [field]: 'a\0b' } }).refusal).toMatchObject({
+        type: 'VALIDATION',
+        reason: 'NUL',
+        details: { violations: [{ pointer }] },
+      });
+    },
+  );
+
   it.each([
     ['text that is not JSON', '{"a":'],
     ['a repeated key', '{"a":1,"a":2}'],

@@ -3,15 +3,17 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { snakeCase } from '../../../lib/settings/snake-case.ts';
 import type { Shape, ValueOf } from '../../rest/route/shapes.ts';
 import { refused, violationsOf } from '../../rest/route/violations.ts';
+import { checkTexts } from '../check-texts.ts';
 import { invalid } from '../invalid.ts';
 import { modeName } from '../interaction-mode.ts';
 import { UNREADABLE, type Readable } from '../wire-types.ts';
 
 type Said = string | number | boolean | object | null | undefined;
 
-/** Throws ToolFailure VALIDATION where the message is none of its type. */
-export function readable<Message>(message: Readable<Message>): Message {
+/** Throws ToolFailure VALIDATION where the message is none of its type, or a text of it holds what none may. */
+export function readable<Message extends object>(message: Readable<Message>): Message {
   if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
+  checkTexts(message);
   return message;
 }
 

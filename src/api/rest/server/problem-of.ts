@@ -1,5 +1,5 @@
 // A failure as an RFC 9457 problem, for whoever answers without Nest as well.
-import { errorRow } from '../../../contract/call/error-row.ts';
+import { problemStatus } from '../../../contract/call/error-row.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 
 /** The answer's status and body. */
@@ -7,7 +7,7 @@ export function problemOf(
   failure: ToolFailure,
   instance: string,
 ): { readonly status: number; readonly json: string } {
-  const { http: status } = errorRow(failure.type, 'gateway', failure.reason);
+  const status = problemStatus(failure.type, failure.reason);
   const json = JSON.stringify({
     type: `urn:unified-tool-executor:error:${failure.type.toLowerCase()}`,
     title: failure.type,

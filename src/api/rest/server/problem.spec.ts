@@ -11,6 +11,7 @@ const details = { approval_url: '/v1/approvals/a1', confirmation_token: 't' };
 const schedules = only<Schedules>({
   create: () =>
     Promise.reject(new ToolFailure('CONFIRMATION_REQUIRED', 'ask', { reason: 'APPROVAL_REQUIRED', details })),
+  get: () => Promise.reject(new ToolFailure('PERMANENT', 'no', { reason: 'EGRESS_DENIED' })),
 });
 
 let app: NestFastifyApplication;
@@ -33,6 +34,16 @@ it('a schedule of a tool that needs approval waits, and says where the approval 
   const answer = await post({ tool: 'send', schedule: 'daily 9am' });
   expect([answer.statusCode, answer.headers.location]).toEqual([202, '/v1/approvals/a1']);
   expect(answer.json()).toMatchObject({ status: 'approval_required', ...details });
+});
+
+it('a route that an upstream is denied to fails, and says so by its status', async () => {
+  const headers = { authorization: 'Bearer tools:call' };
+  const answer = await app.inject({ method: 'GET', url: '/v1/schedules/s1', headers });
+  expect([answer.statusCode, answer.headers['content-type']]).toEqual([
+    502,
+    'application/problem+json; charset=utf-8',
+  ]);
+  expect(answer.json()).toMatchObject({ status: 502, code: 'PERMANENT', reason: 'EGRESS_DENIED' });
 });
 
 it('everything that is wrong with a request is told at once, and what was meant', async () => {

@@ -1,0 +1,12 @@
+// Protobuf lets a string hold U+0000, which JSON text is refused for before any of REST's shapes sees it.
+import { snakeCase } from '../../lib/settings/snake-case.ts';
+import { checkText } from '../read-context.ts';
+
+/** Every text of the message, by the name that its field has in proto/. Throws ToolFailure VALIDATION. */
+export function checkTexts(message: object, parent = ''): void {
+  for (const [name, value] of Object.entries(message) as [string, unknown][]) {
+    const pointer = `${parent}/${snakeCase(name)}`;
+    if (typeof value === 'string') checkText(value, pointer);
+    else if (typeof value === 'object' && value !== null) checkTexts(value, pointer);
+  }
+}
