@@ -7,6 +7,8 @@ export function checkTexts(message: object, parent = ''): void {
   for (const [name, value] of Object.entries(message) as [string, unknown][]) {
     const pointer = `${parent}/${snakeCase(name)}`;
     if (typeof value === 'string') checkText(value, pointer);
-    else if (typeof value === 'object' && value !== null) checkTexts(value, pointer);
+    // Bytes are read as JSON where they are read.
+    else if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array))
+      checkTexts(value, pointer);
   }
 }
