@@ -25,12 +25,15 @@ const cases = Object.entries(REQUESTS)
     const type = root.lookupType(`${PROTO_PACKAGE}.${method}Request`);
     return textsOf(type).map((path) => ({ method, type, path, field: path.join('.'), decode }));
   });
+const [inPaths, others] = [true, false].map((isInPath) =>
+  cases.filter(({ field }) => ['id', 'name'].includes(field) === isInPath),
+);
 const nested = (path: readonly string[]): object =>
   path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), 'a\0b') as object;
 const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 describe('a message that is no call', () => {
-  it.each(cases)('of $method with NUL in $field is refused by that name', ({ type, path, decode }) => {
+  it.each(others ?? [])('of $method with NUL in $field is refused by that name', ({ type, path, decode }) => {
     const message = decode(type.encode(type.fromObject(nested(path))).finish()) as Readable<object>;
     expect(() => readable(message)).toThrow(
       expect.objectContaining({
@@ -44,4 +47,12 @@ describe('a message that is no call', () => {
       }),
     );
   });
+
+  it.each(inPaths ?? [])(
+    'of $method whose $field holds NUL is looked up, as from a path of REST',
+    ({ type, path, decode }) => {
+      const message = decode(type.encode(type.fromObject(nested(path))).finish()) as Readable<object>;
+      expect(readable(message)).toMatchObject(nested(path));
+    },
+  );
 });

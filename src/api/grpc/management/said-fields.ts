@@ -10,10 +10,13 @@ import { UNREADABLE, type Readable } from '../wire-types.ts';
 
 type Said = string | number | boolean | object | null | undefined;
 
+/** What REST has in its path: it is looked up as it stands, and nothing is found. */
+const IN_PATHS: ReadonlySet<string> = new Set(['/id', '/name']);
+
 /** Throws ToolFailure VALIDATION where the message is none of its type, or a text of it holds what none may. */
 export function readable<Message extends object>(message: Readable<Message>): Message {
   if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
-  checkTexts(message);
+  checkTexts(message, IN_PATHS);
   return message;
 }
 
