@@ -95,7 +95,7 @@ export async function grpcFile(): Promise<LoaderHarness> {
 
 export async function grpcReflected(): Promise<LoaderHarness> {
   const dir = tempDir();
-  let port = 0;
+  const port = await lastingPort();
   let server: GrpcServer | undefined;
   let silent: Server | undefined;
   let sockets: Socket[] = [];
@@ -123,7 +123,6 @@ export async function grpcReflected(): Promise<LoaderHarness> {
       await goAway();
       writeFileSync(join(dir, 'shop.proto'), protoOf(names));
       server = await grpcServer({ proto: join(dir, 'shop.proto'), service: 'shop.v1.Shop', port });
-      port = server.port;
       set();
     },
     goAway,
@@ -145,4 +144,18 @@ export async function grpcReflected(): Promise<LoaderHarness> {
       removeDir(dir);
     },
   };
+}
+
+/** Below those that connections are given: while nobody listens there, none of them takes it. */
+async function lastingPort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 }
