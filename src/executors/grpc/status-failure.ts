@@ -1,11 +1,11 @@
 // What a status of the upstream means, and what of its details callers read: bounded, scrubbed, and nobody's instructions.
 import { fromBinary } from '@bufbuild/protobuf';
 import { AnySchema, DurationSchema } from '@bufbuild/protobuf/wkt';
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { grpcStatusReason } from '../../contract/call/reasons/status-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import { BoundedFields } from '../../lib/grpc/message/bounded-fields.ts';
 import { oneLine } from '../../lib/upstream-error/one-line.ts';
 import type { GrpcStatusError } from '../../ports/egress/grpc-upstreams.ts';
 
@@ -102,15 +102,16 @@ function detailsIn(bytes: Uint8Array | undefined): Details {
     retryAfterMs: undefined as number | undefined,
   };
   if (bytes === undefined || bytes.length > MOST_DETAILS_BYTES) return found;
+  const fields = new BoundedFields();
   try {
-    for (const detail of fieldsOf(bytes, 3).slice(0, MOST_DETAILS)) {
+    for (const detail of fields.bytes(bytes, 3).slice(0, MOST_DETAILS)) {
       const { typeUrl, value } = fromBinary(AnySchema, detail);
       if (typeUrl.endsWith('/google.rpc.BadRequest'))
-        for (const each of fieldsOf(value, 1).slice(0, MOST_VIOLATIONS - found.violations.length))
-          found.violations.push({ field: textOf(each, 1), message: textOf(each, 2) });
-      else if (typeUrl.endsWith('/google.rpc.ErrorInfo')) found.reason = textOf(value, 1);
+        for (const each of fields.bytes(value, 1).slice(0, MOST_VIOLATIONS - found.violations.length))
+          found.violations.push({ field: fields.text(each, 1), message: fields.text(each, 2) });
+      else if (typeUrl.endsWith('/google.rpc.ErrorInfo')) found.reason = fields.text(value, 1);
       else if (typeUrl.endsWith('/google.rpc.RetryInfo')) {
-        const [delay = new Uint8Array()] = fieldsOf(value, 1);
+        const [delay = new Uint8Array()] = fields.bytes(value, 1);
         const { seconds, nanos } = fromBinary(DurationSchema, delay);
         const ms = Number(seconds) * 1_000 + Math.ceil(nanos / 1e6);
         found.retryAfterMs = Math.min(Math.max(0, ms), DAY_MS);
@@ -131,19 +132,4 @@ function pointerOf(field: string): string {
     .replaceAll(/\[(\d+)\]/g, '.$1')
     .split('.')
     .join('/')}`;
-}
-
-function fieldsOf(bytes: Uint8Array, wanted: number): Uint8Array[] {
-  const reader = new BinaryReader(bytes);
-  const found: Uint8Array[] = [];
-  while (reader.pos < reader.len) {
-    const [number, type] = reader.tag();
-    if (number === wanted && type === WireType.LengthDelimited) found.push(reader.bytes());
-    else reader.skip(type, number);
-  }
-  return found;
-}
-
-function textOf(bytes: Uint8Array, wanted: number): string {
-  return Buffer.from(fieldsOf(bytes, wanted)[0] ?? []).toString('utf8');
 }

@@ -1,8 +1,8 @@
 // Server reflection: what an upstream says of itself, asked in v1 and, where it has that alone, in v1alpha; bounded in files,
 // bytes and questions, as nobody vouches for what answers.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { BoundedFields, FieldsError } from '../../lib/grpc/message/bounded-fields.ts';
 import { GrpcStatusError, type GrpcUpstream } from '../../ports/egress/grpc-upstreams.ts';
-import { BoundedFields, FieldsError } from './bounded-fields.ts';
 
 const VERSIONS = ['v1', 'v1alpha'] as const;
 const UNIMPLEMENTED = 12;

@@ -47,7 +47,7 @@ class Decoder {
     if (level > MOST_LEVELS)
       throw new MessageError('TOO_DEEP', `The message is nested deeper than ${MOST_LEVELS} levels.`);
     const schema = TEXTS.get(desc.typeName);
-    // The library reads it whole, and in no time of its own: it weighs as many values as it may hold.
+    // The library reads it at once, whatever it holds: so it counts by its length.
     if (this.bounds.count(schema === undefined ? 1 : 1 + (bytes.length >>> 4))) yield;
     if (schema !== undefined) return textOf(schema, bytes);
     if (desc.typeName === `${WKT}Any`) return yield* this.#any(bytes, level);
