@@ -16,8 +16,6 @@ const SHORTAGES: readonly (readonly [RegExp, string])[] = [
     'the limit of open files is too low, or reached (ulimit -n, LimitNOFILE)',
   ],
 ];
-/** The kernel says ENOSPC as well where it makes no more namespaces; a try again would not help, and no disk is full. */
-const OF_NAMESPACES = /\bnamespaces?\b/;
 
 /** `error` is what a trial failed with, or the ToolFailure around it. */
 export function shortageIn(error: unknown): string | undefined {
@@ -25,7 +23,6 @@ export function shortageIn(error: unknown): string | undefined {
   if (cause instanceof TrialCutShort) return 'the trial took too long';
   if (!(cause instanceof Error)) return undefined;
   const said = 'code' in cause ? String(cause.code) : cause.message;
-  if (OF_NAMESPACES.test(said)) return undefined;
   return SHORTAGES.find(([pattern]) => pattern.test(said))?.[1];
 }
 

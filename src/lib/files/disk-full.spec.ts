@@ -30,11 +30,20 @@ it.each([
   ['a code alone', 'npm error code ENOSPC\nnpm error syscall write'],
   ['the code of a quota', 'EDQUOT'],
   ['Node', 'ENOSPC: no space left on device, write'],
+  ['it on another line', 'bwrap: Creating new namespace failed\nnpm error code ENOSPC'],
 ])('a full disk is known from a text that tells of %s', (_of, text) => {
   expect(SAYS_DISK_FULL.test(text)).toBe(true);
 });
 
 it('no other text is taken for one', () => {
-  for (const text of ['', 'Too many open files', 'File too large', 'XENOSPC'])
+  const NAMESPACES = 'bwrap: Creating new namespace failed';
+  for (const text of [
+    '',
+    'Too many open files',
+    'File too large',
+    'XENOSPC',
+    `${NAMESPACES}: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)`,
+    `${NAMESPACES}: No space left on device`,
+  ])
     expect(SAYS_DISK_FULL.test(text)).toBe(false);
 });

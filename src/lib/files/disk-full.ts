@@ -2,8 +2,12 @@
 
 /** A system call's, and the SQLSTATE of a database that has no more. */
 const CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', '53100']);
-/** In what programs print, and in what Node says of a system call: that is in small letters. */
-export const SAYS_DISK_FULL = /\b(?:ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded/i;
+/**
+ * In what programs print, and in what Node says of a system call: that is in small letters. The kernel says the same where it makes
+ * no more namespaces, which bubblewrap names on the same line: no disk is full then.
+ */
+export const SAYS_DISK_FULL =
+  /^(?!.*\bnew namespace\b).*(?:\b(?:ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded)/im;
 /** Of causes behind causes. */
 const DEEPEST = 5;
 

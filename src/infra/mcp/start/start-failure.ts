@@ -1,10 +1,11 @@
 // Why a server on stdio did not start: what it last printed, and the wall of the sandbox that it ran into where that is known.
 import { existsSync } from 'node:fs';
+import { SAYS_DISK_FULL } from '../../../lib/files/disk-full.ts';
 import type { McpStdioSettings } from '../../../ports/egress/mcp-servers.ts';
 
 const NO_NETWORK =
   /\b(?:EAI_AGAIN|ENOTFOUND|ENETUNREACH)\b|Temporary failure in name resolution|Network is unreachable/i;
-const DISK_FULL = /\bENOSPC\b|No space left on device|File too large|\bEFBIG\b/i;
+const TOO_LARGE = /File too large|\bEFBIG\b/i;
 const NOT_WRITABLE = /\bEROFS\b|Read-only file system/i;
 /** Absolute paths in quotes, or at the end of a line, as loaders and interpreters name them. */
 const PATHS = /(?<=['"`(])\/[^'"`()\n]+(?=['"`)])|(?<=[:\s])\/[^\s:'"`()]+(?=:|$)/gm;
@@ -35,7 +36,7 @@ function causeOf(
 ): string | undefined {
   if (sandbox !== 'required') return undefined;
   const text = lines.join('\n').replaceAll('file://', '');
-  if (DISK_FULL.test(text)) return 'Its /tmp is full: `tmp_bytes` is the size.';
+  if (SAYS_DISK_FULL.test(text) || TOO_LARGE.test(text)) return 'Its /tmp is full: `tmp_bytes` is the size.';
   if (network === 'none' && NO_NETWORK.test(text))
     return 'It has no network in the sandbox: where it needs one, say `network: host`.';
   if (NOT_WRITABLE.test(text))
