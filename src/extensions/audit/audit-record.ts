@@ -67,9 +67,18 @@ export function outcomeOf(
     remainingMs: 0,
     partialSideEffects: error?.partialSideEffects ?? false,
     registryVersion: meta.registryVersion,
-    traceId: meta.traceId,
+    traceId: traceOf(call, response),
     notes: notesOf(call, response.ok ? response.intents : NO_INTENTS),
   };
+}
+
+/**
+ * Empty where it leads nowhere: the trace began here, nobody keeps it, and nothing failed, which would be kept after all. It would be a
+ * tenth of the record. The log line has it all the same.
+ */
+function traceOf({ progress, request }: ToolCall, { ok, meta }: ToolResponse): string {
+  const leadsNowhere = progress.traceKept === false && ok && request.context.traceparent === undefined;
+  return leadsNowhere ? '' : meta.traceId;
 }
 
 /** A call that was accepted for later has a row already, made and ended by those who run it. */

@@ -93,6 +93,22 @@ describe('audit', () => {
     expect(JSON.stringify(records)).not.toContain('hunter2');
   });
 
+  it.each([
+    ['that began here and that nobody keeps', { traceKept: false }, undefined, true, ''],
+    ['of a call that failed, which is kept after all', { traceKept: false }, undefined, false, 'abc'],
+    ['that the caller named, kept or not', { traceKept: false }, '00-abc-01-00', true, 'abc'],
+    ['that is kept', { traceKept: true }, undefined, true, 'abc'],
+    ['of a caller, where no traces are sent', {}, '00-abc-01-01', true, 'abc'],
+  ])('a record names the trace %s: %o', async (_which, kept, traceparent, succeeds, named) => {
+    const { sink, records } = sinkOf();
+    const context = traceparent === undefined ? {} : { traceparent };
+    const call = callFor(READER, { request: requestOf({ context }) });
+    Object.assign(call.progress, kept, { traceId: 'abc' });
+    const failing = () => outcomeOf(() => Promise.reject(new ToolFailure('TIMEOUT', 'late')), call);
+    await through(extensionOf(sink), call, succeeds ? echoNext().next : failing, options());
+    expect(records.map(({ traceId }) => traceId)).toEqual([named]);
+  });
+
   it('a refusal leaves a record too, with its reason', async () => {
     const { sink, records, how } = sinkOf();
     const call = callOf();

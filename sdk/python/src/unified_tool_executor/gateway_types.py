@@ -276,6 +276,7 @@ class AuditEntry(TypedDict):
     duration_ms: float
     partial_side_effects: bool
     registry_version: str
+    # Empty where it leads to nothing: of a call that succeeded, in a trace that began here and that nobody keeps.
     trace_id: str
     notes: Optional[Dict[str, Any]]
 
@@ -371,6 +372,7 @@ class CallSummary(TypedDict):
     # sha256 of the canonical JSON; the arguments themselves are not kept.
     arguments_hash: str
     registry_version: str
+    # Empty where it leads to nothing: of a call that succeeded, in a trace that began here and that nobody keeps.
     trace_id: str
     notes: Optional[Dict[str, Any]]
     created_at: str

@@ -302,6 +302,7 @@ export interface AuditEntry {
   duration_ms: number;
   partial_side_effects: boolean;
   registry_version: string;
+  /** Empty where it leads to nothing: of a call that succeeded, in a trace that began here and that nobody keeps. */
   trace_id: string;
   notes: { [name: string]: unknown } | null;
 }
@@ -414,6 +415,7 @@ export interface CallSummary {
   /** sha256 of the canonical JSON; the arguments themselves are not kept. */
   arguments_hash: string;
   registry_version: string;
+  /** Empty where it leads to nothing: of a call that succeeded, in a trace that began here and that nobody keeps. */
   trace_id: string;
   notes: { [name: string]: unknown } | null;
   created_at: string;

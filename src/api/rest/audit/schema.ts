@@ -30,7 +30,9 @@ export const AuditEntry = named('AuditEntry', () =>
     duration_ms: number(),
     partial_side_effects: flag(),
     registry_version: text(),
-    trace_id: text(),
+    trace_id: text(
+      'Empty where it leads to nothing: of a call that succeeded, in a trace that began here and that nobody keeps.',
+    ),
     notes: notes(),
   }),
 );

@@ -59,7 +59,9 @@ export const CallSummary = named('CallSummary', () =>
     door: text(),
     arguments_hash: text('sha256 of the canonical JSON; the arguments themselves are not kept.'),
     registry_version: text(),
-    trace_id: text(),
+    trace_id: text(
+      'Empty where it leads to nothing: of a call that succeeded, in a trace that began here and that nobody keeps.',
+    ),
     notes: notes(),
     created_at: time(),
     finished_at: time().nullable(),
