@@ -31,6 +31,7 @@ export const OWN_PROCESS: readonly string[] = [
   'test/integration/http-executor.test.ts',
   'test/integration/http-loader.test.ts',
   'test/integration/kept-spans.test.ts',
+  'test/integration/spans-below-calls.test.ts',
   'test/integration/mcp-packages.test.ts',
   'test/integration/python-executor.test.ts',
   'test/integration/yaml-file-loader.test.ts',

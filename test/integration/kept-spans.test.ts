@@ -1,6 +1,5 @@
 // Which calls have a span, with the SDK's own tracer: what the caller traces, a share of the others, and whatever fails.
-import { context, propagation, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { propagation, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +19,6 @@ const callers = (flags: string) => ({
 });
 
 beforeAll(() => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const spanProcessors = [new SimpleSpanProcessor({ exporter })];
   // Whatever is kept is kept by the decision of the call, and not by the share of the sampler.
@@ -30,7 +28,6 @@ afterEach(() => exporter.reset());
 afterAll(() => {
   trace.disable();
   propagation.disable();
-  context.disable();
 });
 
 const spans = () =>

@@ -142,7 +142,7 @@ function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): 
   const extension = plugin.create(ports);
   const seconds = ports.metrics.histogram(CALLS_SERIES.ute_pipeline_stage_duration_seconds).with(plugin.name);
   const { name } = plugin;
-  const took = (from: number, to: number) => extensionSpan(name, from, to);
+  const took: NamedLayer['took'] = (call, from, to) => extensionSpan(name, call, from, to);
   const traced = settings.telemetry.otlp_endpoint !== undefined;
   return { plugin, extension, options: optionsOf(plugin, settings), seconds, ...(traced && { took }) };
 }

@@ -27,7 +27,7 @@ export interface NamedLayer {
   /** Gets the seconds spent in the layer itself, without what it wraps. */
   readonly seconds: Histogram;
   /** Told of each stretch of time that the layer itself took, by performance.now(). */
-  readonly took?: (from: number, to: number) => void;
+  readonly took?: (call: ToolCall, from: number, to: number) => void;
   /** The extension's. */
   readonly explains?: boolean;
 }
@@ -109,7 +109,7 @@ export class Crossing implements Step {
     this.#over = true;
     this.#ended = true;
     this.#layer.seconds.observe((this.#askedAt - this.#enteredAt) / 1000);
-    this.#layer.took?.(this.#enteredAt, this.#askedAt);
+    this.#layer.took?.(this.#call, this.#enteredAt, this.#askedAt);
     this.#deadline?.remove(this);
     return answer;
   }
@@ -174,10 +174,11 @@ export class Crossing implements Step {
     this.#resolve?.(response);
   }
 
-  #tellTook(took: (from: number, to: number) => void, now: number): void {
-    if (this.#inside === undefined) return took(this.#enteredAt, now);
-    took(this.#enteredAt, this.#askedAt);
-    took(Math.max(this.#askedAt, leftAt(this.#call)), now);
+  #tellTook(took: NonNullable<NamedLayer['took']>, now: number): void {
+    const call = this.#call;
+    if (this.#inside === undefined) return took(call, this.#enteredAt, now);
+    took(call, this.#enteredAt, this.#askedAt);
+    took(call, Math.max(this.#askedAt, leftAt(call)), now);
   }
 
   #ignored(): void {

@@ -1,6 +1,5 @@
 // tracing: one span per call, `execute_tool {name}`, over all attempts. Without an OpenTelemetry SDK it costs nothing.
 import {
-  context,
   propagation,
   ROOT_CONTEXT,
   SpanKind,
@@ -90,8 +89,7 @@ function createTracing({ log, tracedShare }: Needs): RequestExtension<TracingOpt
           return afterwards(inside, next(inside), (response) => {
             if (isFailed(response)) tellFailure(tracer, inside, response, parent);
           });
-        const answer = context.with(trace.setSpan(parent, span), next, undefined, inside);
-        return afterwards(inside, answer, (response) => tellCall(span, inside, response, content));
+        return afterwards(inside, next(inside), (response) => tellCall(span, inside, response, content));
       },
   };
 }

@@ -1,5 +1,12 @@
 // The spans below that of a call: one for each attempt, and for each part of an extension that takes time.
-import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+} from '@opentelemetry/api';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
@@ -9,22 +16,44 @@ import type { AttemptSpans } from '../../ports/telemetry/attempt-spans.ts';
 const tracer = trace.getTracer('unified-tool-executor');
 /** What takes less would fill traces with what nobody looks at. */
 const LEAST_MS = 5;
+/** In a traceparent: 00-{trace id}-{span id}-{flags}. */
+const TRACE_ID_AT = 3;
+const SPAN_ID_AT = 36;
+const SPAN_ID_DIGITS = 16;
 
 export const attemptSpans: AttemptSpans = {
   around(call, execute) {
-    // Asked first: most calls are not kept, and pay for nothing more.
-    if (call.progress.traceKept !== true || trace.getActiveSpan()?.isRecording() !== true)
-      return execute(call);
-    return inSpan(call, execute);
+    const parent = keptIn(call);
+    return parent === undefined ? execute(call) : inSpan(call, parent, execute);
   },
 };
 
-async function inSpan(call: ToolCall, execute: (call: ToolCall) => Promise<ToolResult>): Promise<ToolResult> {
+/**
+ * The trace that a call is in, by its own trace context: the SDK's active context would follow every promise of the call.
+ * Undefined: nobody keeps it, as of most calls, or the call begins it further in.
+ */
+function keptIn({ progress, context: { traceparent, tracestate } }: ToolCall): Context | undefined {
+  const { traceKept, traceId } = progress;
+  if (traceKept !== true || traceparent === undefined) return undefined;
+  if (!traceparent.startsWith(traceId, TRACE_ID_AT)) return undefined;
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId: traceparent.slice(SPAN_ID_AT, SPAN_ID_AT + SPAN_ID_DIGITS),
+    traceFlags: TraceFlags.SAMPLED,
+    ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
+  });
+}
+
+async function inSpan(
+  call: ToolCall,
+  parent: Context,
+  execute: (call: ToolCall) => Promise<ToolResult>,
+): Promise<ToolResult> {
   const attributes = { 'ute.attempt': call.progress.attempts, 'ute.call.id': call.id };
-  const span = tracer.startSpan('ute.attempt', { attributes });
+  const span = tracer.startSpan('ute.attempt', { attributes }, parent);
   const inside = { ...call, context: { ...call.context, ...traceContextOf(span.spanContext()) } };
   try {
-    return await context.with(trace.setSpan(context.active(), span), execute, undefined, inside);
+    return await execute(inside);
   } catch (error) {
     const [type, reason] = error instanceof ToolFailure ? [error.type, error.reason] : ['INTERNAL', ''];
     span.setAttribute('error.type', type);
@@ -36,11 +65,12 @@ async function inSpan(call: ToolCall, execute: (call: ToolCall) => Promise<ToolR
 }
 
 /** `from` and `to` by performance.now(). */
-export function extensionSpan(extension: string, from: number, to: number): void {
-  if (to - from < LEAST_MS || trace.getActiveSpan()?.isRecording() !== true) return;
+export function extensionSpan(extension: string, call: ToolCall, from: number, to: number): void {
+  const parent = to - from < LEAST_MS ? undefined : keptIn(call);
+  if (parent === undefined) return;
   const { timeOrigin } = performance;
   const attributes = { 'ute.extension': extension };
   tracer
-    .startSpan(`ute.extension ${extension}`, { startTime: timeOrigin + from, attributes })
+    .startSpan(`ute.extension ${extension}`, { startTime: timeOrigin + from, attributes }, parent)
     .end(timeOrigin + to);
 }

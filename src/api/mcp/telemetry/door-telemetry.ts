@@ -65,7 +65,7 @@ export class DoorTelemetry {
     const span = startRequestSpan(method, message, exchange.asked);
     exchange.trace = span?.trace;
     try {
-      await (span === undefined ? serve() : span.run(serve));
+      await serve();
     } finally {
       const { outcome, code } = exchange.ended;
       const seconds = (performance.now() - startedAt) / 1_000;

@@ -1,6 +1,5 @@
 // The span of a request of an MCP client, by OpenTelemetry's conventions for MCP. What its call is made of lies inside it.
 import {
-  context,
   propagation,
   ROOT_CONTEXT,
   SpanKind,
@@ -19,7 +18,6 @@ import type { Asked, DoorOutcome } from '../protocol/exchange.ts';
 export interface RequestSpan {
   readonly trace: TraceContext;
   readonly traceId: string;
-  run<Result>(work: () => Promise<Result>): Promise<Result>;
   /** `code`: of an error of JSON-RPC. */
   end(outcome: DoorOutcome, code: number | undefined): void;
 }
@@ -48,15 +46,14 @@ export function startRequestSpan(
     },
     parent,
   );
-  return span.isRecording() ? recorded(span, parent) : undefined;
+  return span.isRecording() ? recorded(span) : undefined;
 }
 
-function recorded(span: Span, parent: Context): RequestSpan {
+function recorded(span: Span): RequestSpan {
   const own = span.spanContext();
   return {
     trace: traceContextOf(own),
     traceId: own.traceId,
-    run: (work) => context.with(trace.setSpan(parent, span), work),
     end(outcome, code) {
       if (outcome !== 'ok') {
         span.setAttribute('error.type', code === undefined ? outcome : String(code));

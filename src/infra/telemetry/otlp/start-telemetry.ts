@@ -1,19 +1,23 @@
 // startTelemetry: the OpenTelemetry SDK, where an endpoint is set. Traces, metrics and logs by OTLP over HTTP, behind the calls.
 import { randomUUID } from 'node:crypto';
 import { diag, DiagLogLevel, logs } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  convertLegacyHttpOptions,
+  createOtlpHttpExportDelegate,
+} from '@opentelemetry/otlp-exporter-base/node-http';
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { defaultResource, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, type LogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { PeriodicExportingMetricReader, type IMetricReader } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { BatchSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace';
+import { StackContextManager, type SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { ReadMetric } from '../metric-series.ts';
 import type { LogLine } from '../json-log.ts';
+import { BatchedSpans } from './batched-spans.ts';
 import { ErrorSampler } from './error-sampler.ts';
 import { emitLine } from './exported-log.ts';
 import { SeriesProducer } from './series-producer.ts';
@@ -59,7 +63,8 @@ export function startTelemetry(options: TelemetryOptions, read: () => Iterable<R
     // Nothing else about the machine is sent, nothing is patched, and nothing comes from variables that name no endpoint.
     autoDetectResources: false,
     instrumentations: [],
-    contextManager: new AsyncLocalStorageContextManager(),
+    // A call carries its trace itself: what would follow every promise costs each of them.
+    contextManager: new StackContextManager(),
     textMapPropagator: new W3CTraceContextPropagator(),
     sampler: new ErrorSampler(options.sampleRatio),
     spanProcessors: traces ? [spansTo(options)] : [],
@@ -84,11 +89,23 @@ function named(own: Record<string, string>): Record<string, string> {
 const urlOf = ({ endpoint }: TelemetryOptions, what: string) => `${endpoint.replace(/\/+$/, '')}/v1/${what}`;
 
 function spansTo(options: TelemetryOptions): SpanProcessor {
-  return new BatchSpanProcessor({
-    exporter: new OTLPTraceExporter({ url: urlOf(options, 'traces') }),
-    maxQueueSize: MAX_WAITING,
-    scheduledDelayMillis: options.exportEveryMs,
+  const http = convertLegacyHttpOptions({ url: urlOf(options, 'traces') }, 'TRACES', 'v1/traces', {
+    'Content-Type': 'application/x-protobuf',
   });
+  const serializer = {
+    serializeRequest: (request: Uint8Array) => request,
+    deserializeResponse: (bytes: Uint8Array) => ProtobufTraceSerializer.deserializeResponse(bytes),
+  };
+  // Its own figures of what it sends are not asked for.
+  const uncounted = { name: 'span', countItems: () => 0 } as const;
+  const exporter = createOtlpHttpExportDelegate(
+    http,
+    serializer,
+    'otlp_http_span_exporter',
+    uncounted,
+    undefined,
+  );
+  return new BatchedSpans({ exporter, mostWaiting: MAX_WAITING, everyMs: options.exportEveryMs });
 }
 
 function seriesTo(

@@ -1,0 +1,79 @@
+// SpanBatch: the spans of one request to a collector, put into bytes one by one, as they end.
+import type { InstrumentationScope } from '@opentelemetry/core';
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import type { Resource } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { writeAttributes, writePlainSpan } from './plain-span.ts';
+import { sizeOfText, WireBuffer } from './wire-buffer.ts';
+
+/** The first field of each message here, and the second, both of bytes behind their length. */
+const FIRST = 0x0a;
+const SECOND = 0x12;
+const FIXED_BYTES = 64;
+const MOST_BYTES_OF_A_UNIT = 3;
+
+/** Holds bytes and no spans: what lives until it is sent is copied by every collection of garbage. */
+export class SpanBatch {
+  readonly #plain = new WireBuffer();
+  #others: Uint8Array[] = [];
+  #of: Pick<ReadableSpan, 'resource' | 'instrumentationScope'> | undefined;
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(span: ReadableSpan): void {
+    this.#count += 1;
+    const { resource, instrumentationScope } = (this.#of ??= span);
+    const isAlike = span.resource === resource && span.instrumentationScope === instrumentationScope;
+    if (isAlike && writePlainSpan(this.#plain, span)) return;
+    // A message of its own: what protocol buffers hold several of may stand in several pieces.
+    const bytes = ProtobufTraceSerializer.serializeRequest([span]);
+    if (bytes !== undefined) this.#others.push(bytes);
+  }
+
+  /** An ExportTraceServiceRequest with all of them. The batch is empty then. */
+  take(): Buffer {
+    const plain = this.#plain.take();
+    const parts = [...this.#others];
+    if (plain.length > 0 && this.#of !== undefined) parts.unshift(requestOf(plain, this.#of));
+    this.#others = [];
+    this.#of = undefined;
+    this.#count = 0;
+    return Buffer.concat(parts);
+  }
+}
+
+function requestOf(
+  spans: Buffer,
+  { resource, instrumentationScope }: Pick<ReadableSpan, 'resource' | 'instrumentationScope'>,
+): Buffer {
+  const scopeSpans = Buffer.concat([bytesOfScope(instrumentationScope), spans]);
+  return field(FIRST, Buffer.concat([bytesOfResource(resource), field(SECOND, scopeSpans)]));
+}
+
+function bytesOfResource({ attributes }: Resource): Buffer {
+  const to = new WireBuffer();
+  writeAttributes(to, FIRST, attributes);
+  return field(FIRST, to.take());
+}
+
+function bytesOfScope({ name, version = '' }: InstrumentationScope): Buffer {
+  const to = new WireBuffer();
+  to.makeRoom(FIXED_BYTES + MOST_BYTES_OF_A_UNIT * (name.length + version.length));
+  to.byte(FIRST);
+  to.text(name, sizeOfText(name));
+  to.byte(SECOND);
+  to.text(version, sizeOfText(version));
+  return field(FIRST, to.take());
+}
+
+function field(tag: number, bytes: Uint8Array): Buffer {
+  const to = new WireBuffer();
+  to.makeRoom(FIXED_BYTES + bytes.length);
+  to.byte(tag);
+  to.varint(bytes.length);
+  to.raw(bytes);
+  return to.take();
+}
