@@ -97,9 +97,22 @@ describe('BatchedSpans', () => {
     await exporter.answer();
     await exporter.answer();
     await exporter.answer();
-    expect(said).toEqual(['7 spans were dropped: 1024 waited to be sent']);
+    expect(said).toEqual(['7 spans were dropped: others waited to be sent']);
     end(512);
     expect(exporter.requests.map(countOf)).toEqual([512, 512, 512, 512]);
+  });
+
+  it('holds so many bytes of spans that hold much, in requests of about one megabyte', async () => {
+    const { exporter, spans } = started(100_000);
+    const large = () =>
+      tracer.startSpan('x', { attributes: { result: 'y'.repeat(300_000) } }) as Span & ReadableSpan;
+    for (let each = 0; each < 4 * 40; each += 1) spans.onEnd(large());
+    for (let each = 0; each < 40; each += 1) await exporter.answer();
+    // One under way, and 28 that wait, of 1.2 MB each: the rest was dropped.
+    expect(exporter.requests.map(({ length }) => Math.round(length / 300_000))).toEqual(
+      Array.from({ length: 29 }, () => 4),
+    );
+    expect(said).toEqual([`${160 - 29 * 4} spans were dropped: others waited to be sent`]);
   });
 
   it('takes no span that is not to be kept', async () => {

@@ -24,6 +24,10 @@ export interface SpanSender {
 }
 
 const MOST_OF_A_REQUEST = 512;
+/** Of spans that hold arguments and results: far below what collectors take. */
+const FULL_BYTES = 1_048_576;
+/** Of all requests that wait. */
+const MOST_BYTES = 32 * FULL_BYTES;
 
 export class BatchedSpans implements SpanProcessor {
   readonly #exporter: SpanSender;
@@ -31,7 +35,8 @@ export class BatchedSpans implements SpanProcessor {
   readonly #everyMs: number;
   readonly #open = new SpanBatch();
   /** Full ones, which wait for the one that is under way. */
-  #full: Buffer[] = [];
+  #full: { readonly request: Buffer; readonly count: number }[] = [];
+  #waiting = { spans: 0, bytes: 0 };
   #dropped = 0;
   #sending: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -47,12 +52,12 @@ export class BatchedSpans implements SpanProcessor {
 
   onEnd(span: ReadableSpan): void {
     if (this.#ended || (span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
-    if (this.#full.length * MOST_OF_A_REQUEST + this.#open.count >= this.#mostWaiting) {
+    if (this.#waiting.spans + this.#open.count >= this.#mostWaiting || this.#waiting.bytes >= MOST_BYTES) {
       this.#dropped += 1;
       return;
     }
     this.#open.add(span);
-    if (this.#open.count >= MOST_OF_A_REQUEST) this.#close();
+    if (this.#open.count >= MOST_OF_A_REQUEST || this.#open.bytes >= FULL_BYTES) this.#close();
     else this.#timer ??= setTimeout(() => this.#close(), this.#everyMs).unref();
   }
 
@@ -72,26 +77,45 @@ export class BatchedSpans implements SpanProcessor {
   #close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#open.count > 0) this.#full.push(this.#open.take());
+    this.#fill();
     if (this.#full.length > 0) this.#sending ??= this.#sendAll();
+  }
+
+  #fill(): void {
+    const { count } = this.#open;
+    if (count === 0) return;
+    const request = this.#open.take();
+    this.#full.push({ request, count });
+    this.#waiting.spans += count;
+    this.#waiting.bytes += request.length;
   }
 
   /** One after another: a collector that is slow is not asked for more. */
   async #sendAll(): Promise<void> {
     for (let next = this.#full.shift(); next !== undefined; next = this.#full.shift()) {
-      const request = next;
-      await new Promise<void>((resolve) => {
-        this.#exporter.export(request, ({ code, error }) => {
-          if (code !== ExportResultCode.SUCCESS)
-            diag.error(`spans could not be sent: ${error?.message ?? 'no reason'}`);
-          resolve();
-        });
-      });
+      const { request, count } = next;
+      this.#waiting.spans -= count;
+      this.#waiting.bytes -= request.length;
+      await this.#send(request);
+      this.#sayDropped();
     }
     // At once: what is full from now on is sent by another round.
     this.#sending = undefined;
+  }
+
+  #send(request: Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      this.#exporter.export(request, ({ code, error }) => {
+        if (code !== ExportResultCode.SUCCESS)
+          diag.error(`spans could not be sent: ${error?.message ?? 'no reason'}`);
+        resolve();
+      });
+    });
+  }
+
+  #sayDropped(): void {
     if (this.#dropped === 0) return;
-    diag.warn(`${this.#dropped} spans were dropped: ${this.#mostWaiting} waited to be sent`);
+    diag.warn(`${this.#dropped} spans were dropped: others waited to be sent`);
     this.#dropped = 0;
   }
 }

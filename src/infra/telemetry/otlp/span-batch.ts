@@ -16,11 +16,17 @@ const MOST_BYTES_OF_A_UNIT = 3;
 export class SpanBatch {
   readonly #plain = new WireBuffer();
   #others: Uint8Array[] = [];
+  #othersBytes = 0;
   #of: Pick<ReadableSpan, 'resource' | 'instrumentationScope'> | undefined;
   #count = 0;
 
   get count(): number {
     return this.#count;
+  }
+
+  /** Of its spans, so far. */
+  get bytes(): number {
+    return this.#plain.length + this.#othersBytes;
   }
 
   add(span: ReadableSpan): void {
@@ -30,7 +36,9 @@ export class SpanBatch {
     if (isAlike && writePlainSpan(this.#plain, span)) return;
     // A message of its own: what protocol buffers hold several of may stand in several pieces.
     const bytes = ProtobufTraceSerializer.serializeRequest([span]);
-    if (bytes !== undefined) this.#others.push(bytes);
+    if (bytes === undefined) return;
+    this.#others.push(bytes);
+    this.#othersBytes += bytes.length;
   }
 
   /** An ExportTraceServiceRequest with all of them. The batch is empty then. */
@@ -39,6 +47,7 @@ export class SpanBatch {
     const parts = [...this.#others];
     if (plain.length > 0 && this.#of !== undefined) parts.unshift(requestOf(plain, this.#of));
     this.#others = [];
+    this.#othersBytes = 0;
     this.#of = undefined;
     this.#count = 0;
     return Buffer.concat(parts);
