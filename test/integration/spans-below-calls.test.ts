@@ -2,13 +2,14 @@
 import { trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { callOf } from '../helpers/call-kit.ts';
+import { callOf, requestOf } from '../helpers/call-kit.ts';
 import { toolFailure } from '../../src/contract/call/failure.ts';
 import type { ToolCall } from '../../src/contract/call/tool-call.ts';
 import { attemptSpans, extensionSpan } from '../../src/infra/telemetry/spans.ts';
 
 const TRACE = 'ab'.repeat(16);
 const SPAN = 'cd'.repeat(8);
+const CALLERS = { traceparent: `00-${TRACE}-${SPAN}-01` };
 const exporter = new InMemorySpanExporter();
 
 beforeAll(() => {
@@ -19,8 +20,12 @@ beforeAll(() => {
 afterEach(() => exporter.reset());
 afterAll(() => trace.disable());
 
-function keptCall(context: ToolCall['context'] = { traceparent: `00-${TRACE}-${SPAN}-01` }, kept = true) {
-  const call = callOf({ context });
+function keptCall(
+  context: ToolCall['context'] = { traceparent: `00-${TRACE}-${SPAN}-01` },
+  kept = true,
+  asked = {},
+) {
+  const call = callOf({ context, request: requestOf({ context: asked }) });
   Object.assign(call.progress, { traceId: TRACE, traceKept: kept });
   return call;
 }
@@ -66,10 +71,7 @@ describe('a span below that of a call', () => {
   it.each([
     ['of a call that nobody keeps', keptCall(undefined, false)],
     ['of a call that has no span yet', keptCall({})],
-    [
-      'of a call whose own span is of another trace',
-      keptCall({ traceparent: `00-${'12'.repeat(16)}-${SPAN}-01` }),
-    ],
+    ['outside of the span of the call', keptCall(CALLERS, true, CALLERS)],
   ])('is not there %s', async (_which, call) => {
     const inside = await attemptSpans.around(call, (given) => Promise.resolve({ given } as never));
     extensionSpan('approval', call, 0, 1_000);

@@ -73,11 +73,13 @@ export function outcomeOf(
 }
 
 /**
- * Empty where it leads nowhere: the trace began here, nobody keeps it, and nothing failed, which would be kept after all. It would be a
- * tenth of the record. The log line has it all the same.
+ * Empty where it leads nowhere: the trace began here, nobody keeps it, and nothing in it failed, which would be kept after all, neither
+ * the call nor one that it made or that comes later. It would be a tenth of the record. The log line has it all the same.
  */
-function traceOf({ progress, request }: ToolCall, { ok, meta }: ToolResponse): string {
-  const leadsNowhere = progress.traceKept === false && ok && request.context.traceparent === undefined;
+function traceOf({ progress, request, phase }: ToolCall, { ok, meta }: ToolResponse): string {
+  const mayFailYet = phase.kind !== 'run' || progress.calledOthers === true;
+  const isNamed = request.context.traceparent !== undefined;
+  const leadsNowhere = progress.traceKept === false && ok && !mayFailYet && !isNamed;
   return leadsNowhere ? '' : meta.traceId;
 }
 

@@ -98,6 +98,13 @@ describe('audit', () => {
     ['of a call that failed, which is kept after all', { traceKept: false }, undefined, false, 'abc'],
     ['that the caller named, kept or not', { traceKept: false }, '00-abc-01-00', true, 'abc'],
     ['that is kept', { traceKept: true }, undefined, true, 'abc'],
+    [
+      'of a call that made others, one of which may have failed',
+      { traceKept: false, calledOthers: true },
+      undefined,
+      true,
+      'abc',
+    ],
     ['of a caller, where no traces are sent', {}, '00-abc-01-01', true, 'abc'],
   ])('a record names the trace %s: %o', async (_which, kept, traceparent, succeeds, named) => {
     const { sink, records } = sinkOf();

@@ -17,7 +17,6 @@ const tracer = trace.getTracer('unified-tool-executor');
 /** What takes less would fill traces with what nobody looks at. */
 const LEAST_MS = 5;
 /** In a traceparent: 00-{trace id}-{span id}-{flags}. */
-const TRACE_ID_AT = 3;
 const SPAN_ID_AT = 36;
 const SPAN_ID_DIGITS = 16;
 
@@ -30,12 +29,12 @@ export const attemptSpans: AttemptSpans = {
 
 /**
  * The trace that a call is in, by its own trace context: the SDK's active context would follow every promise of the call.
- * Undefined: nobody keeps it, as of most calls, or the call begins it further in.
+ * Undefined: nobody keeps it, as of most calls, or the span of the call lies further in.
  */
-function keptIn({ progress, context: { traceparent, tracestate } }: ToolCall): Context | undefined {
+function keptIn({ progress, request, context: { traceparent, tracestate } }: ToolCall): Context | undefined {
   const { traceKept, traceId } = progress;
   if (traceKept !== true || traceparent === undefined) return undefined;
-  if (!traceparent.startsWith(traceId, TRACE_ID_AT)) return undefined;
+  if (traceparent === request.context.traceparent) return undefined;
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId: traceparent.slice(SPAN_ID_AT, SPAN_ID_AT + SPAN_ID_DIGITS),

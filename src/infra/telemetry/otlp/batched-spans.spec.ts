@@ -90,6 +90,22 @@ describe('BatchedSpans', () => {
     expect(exporter.requests.map(countOf)).toEqual([512, 512]);
   });
 
+  it('sends on after a request that the collector never ends, and after one that cannot be begun', async () => {
+    const { exporter, end } = started();
+    end(1_024);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(said).toEqual(['spans could not be sent: no answer within 30000 ms']);
+    expect(exporter.requests.map(countOf)).toEqual([512, 512]);
+    const begin = vi.spyOn(exporter, 'export').mockImplementationOnce(() => {
+      throw new Error('no memory');
+    });
+    end(1_024);
+    await exporter.answer();
+    await exporter.answer();
+    expect(said.at(-1)).toBe('spans could not be sent: Error: no memory');
+    expect(begin).toHaveBeenCalledTimes(2);
+  });
+
   it('drops what it has no room for, says how many, and takes others again', async () => {
     const { exporter, end } = started(1_024);
     end(512);
@@ -97,7 +113,7 @@ describe('BatchedSpans', () => {
     await exporter.answer();
     await exporter.answer();
     await exporter.answer();
-    expect(said).toEqual(['7 spans were dropped: others waited to be sent']);
+    expect(said).toEqual(['spans are dropped: too many wait to be sent', '7 spans were dropped']);
     end(512);
     expect(exporter.requests.map(countOf)).toEqual([512, 512, 512, 512]);
   });
@@ -112,7 +128,7 @@ describe('BatchedSpans', () => {
     expect(exporter.requests.map(({ length }) => Math.round(length / 300_000))).toEqual(
       Array.from({ length: 29 }, () => 4),
     );
-    expect(said).toEqual([`${160 - 29 * 4} spans were dropped: others waited to be sent`]);
+    expect(said.at(-1)).toBe(`${160 - 29 * 4} spans were dropped`);
   });
 
   it('takes no span that is not to be kept', async () => {

@@ -26,6 +26,8 @@ export interface SpanSender {
 const MOST_OF_A_REQUEST = 512;
 /** Of spans that hold arguments and results: far below what collectors take. */
 const FULL_BYTES = 1_048_576;
+/** With all tries of one request. */
+const LONGEST_SEND_MS = 30_000;
 /** Of all requests that wait. */
 const MOST_BYTES = 32 * FULL_BYTES;
 
@@ -53,6 +55,8 @@ export class BatchedSpans implements SpanProcessor {
   onEnd(span: ReadableSpan): void {
     if (this.#ended || (span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
     if (this.#waiting.spans + this.#open.count >= this.#mostWaiting || this.#waiting.bytes >= MOST_BYTES) {
+      // Said at once: what is under way may take long.
+      if (this.#dropped === 0) diag.warn('spans are dropped: too many wait to be sent');
       this.#dropped += 1;
       return;
     }
@@ -103,19 +107,28 @@ export class BatchedSpans implements SpanProcessor {
     this.#sending = undefined;
   }
 
+  /** Settles in any case: a collector may answer for ever. */
   #send(request: Buffer): Promise<void> {
     return new Promise((resolve) => {
-      this.#exporter.export(request, ({ code, error }) => {
-        if (code !== ExportResultCode.SUCCESS)
-          diag.error(`spans could not be sent: ${error?.message ?? 'no reason'}`);
+      const ended = (problem?: string) => {
+        clearTimeout(late);
+        if (problem !== undefined) diag.error(`spans could not be sent: ${problem}`);
         resolve();
-      });
+      };
+      const late = setTimeout(() => ended(`no answer within ${LONGEST_SEND_MS} ms`), LONGEST_SEND_MS).unref();
+      try {
+        this.#exporter.export(request, ({ code, error }) =>
+          ended(code === ExportResultCode.SUCCESS ? undefined : (error?.message ?? 'no reason')),
+        );
+      } catch (error) {
+        ended(String(error));
+      }
     });
   }
 
   #sayDropped(): void {
     if (this.#dropped === 0) return;
-    diag.warn(`${this.#dropped} spans were dropped: others waited to be sent`);
+    diag.warn(`${this.#dropped} spans were dropped`);
     this.#dropped = 0;
   }
 }

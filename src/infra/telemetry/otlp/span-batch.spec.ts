@@ -184,4 +184,19 @@ describe('SpanBatch', () => {
       readOf(ProtobufTraceSerializer.serializeRequest([...again]) ?? after),
     );
   });
+
+  it.each([
+    ['a time that is none', { startTime: [Number.NaN, 0] }],
+    [
+      'a parent without an id',
+      { parentSpanContext: { traceId: 'ab'.repeat(16), spanId: '', traceFlags: 1 } },
+    ],
+  ])('keeps the others of a span with %s', (_what, changes) => {
+    const [first, odd, last] = spansOf([plain, plain, plain]);
+    const batch = new SpanBatch();
+    batch.add(first!);
+    batch.add(Object.assign(odd!, changes));
+    batch.add(last!);
+    expect(readOf(batch.take()).map(({ span: { span_id } }) => span_id)).toHaveLength(3);
+  });
 });

@@ -33,12 +33,23 @@ export class SpanBatch {
     this.#count += 1;
     const { resource, instrumentationScope } = (this.#of ??= span);
     const isAlike = span.resource === resource && span.instrumentationScope === instrumentationScope;
-    if (isAlike && writePlainSpan(this.#plain, span)) return;
+    if (isAlike && this.#write(span)) return;
     // A message of its own: what protocol buffers hold several of may stand in several pieces.
     const bytes = ProtobufTraceSerializer.serializeRequest([span]);
     if (bytes === undefined) return;
     this.#others.push(bytes);
     this.#othersBytes += bytes.length;
+  }
+
+  /** Whatever is odd about a span is no reason for its call to fail, or for others to be lost: the library has it then. */
+  #write(span: ReadableSpan): boolean {
+    const before = this.#plain.length;
+    try {
+      return writePlainSpan(this.#plain, span);
+    } catch {
+      this.#plain.cutTo(before);
+      return false;
+    }
   }
 
   /** An ExportTraceServiceRequest with all of them. The batch is empty then. */

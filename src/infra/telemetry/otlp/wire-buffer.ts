@@ -46,10 +46,12 @@ export class WireBuffer {
     this.#end = this.#bytes.writeDoubleLE(value, this.#end);
   }
 
-  /** `digits` hexadecimal ones, as bytes behind their length. */
+  /** `digits` hexadecimal ones, as bytes behind their length. Throws of anything else. */
   hex(text: string, digits: number): void {
     this.varint(digits / 2);
-    this.#end += this.#bytes.write(text, this.#end, 'hex');
+    const written = this.#bytes.write(text, this.#end, 'hex');
+    if (written !== digits / 2) throw new RangeError(`expected ${digits} hexadecimal digits`);
+    this.#end += written;
   }
 
   /** `size`: what `sizeOfText` says of it. */
