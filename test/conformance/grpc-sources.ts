@@ -6,6 +6,7 @@ import { GrpcJsUpstreams } from '../../src/infra/grpc/grpc-js-upstreams.ts';
 import { grpcLoader } from '../../src/loaders/grpc/index.ts';
 import { optionsSchema } from '../../src/loaders/grpc/options.ts';
 import { grpcServer, type GrpcServer } from '../helpers/grpc-upstream.ts';
+import { lastingPort } from '../helpers/lasting-port.ts';
 import { RecordingMetrics } from '../helpers/python-ports.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 import type { LoaderHarness } from './loader.suite.ts';
@@ -144,18 +145,4 @@ export async function grpcReflected(): Promise<LoaderHarness> {
       removeDir(dir);
     },
   };
-}
-
-/** Below those that connections are given: while nobody listens there, none of them takes it. */
-async function lastingPort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
 }

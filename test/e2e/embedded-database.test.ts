@@ -1,6 +1,5 @@
 // The embedded database and its gateway, as programs: they end together, and a crash is recovered from in sight.
 import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -8,6 +7,7 @@ import { afterEach, assert, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
 import { childrenOf, configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { lastingPort } from '../helpers/lasting-port.ts';
 import { removeDir } from '../helpers/temp-tools.ts';
 
 const POLL = { timeout: 30_000, interval: 20 };
@@ -113,7 +113,7 @@ async function recovered(reasons: Set<string>): Promise<void> {
   first.signal('SIGKILL');
   await first.exited;
   await eventually(() => !isAlive(pid), 'the end of the database');
-  const port = await freePort();
+  const port = await lastingPort();
   const next = start({ http: { port } });
   const isReady = async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
@@ -146,12 +146,4 @@ async function fillTheLog(): Promise<void> {
   await client.query('CREATE TABLE filler (n int PRIMARY KEY, text text)');
   await client.query("INSERT INTO filler SELECT n, repeat('x', 40) FROM generate_series(1, 700000) n");
   await client.end();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }

@@ -116,6 +116,14 @@ describe('audit', () => {
     expect(records.map(({ traceId }) => traceId)).toEqual([named]);
   });
 
+  it('a record of a call that runs later names its trace, which is kept where the call fails then', async () => {
+    const { sink, records } = sinkOf();
+    const call = callFor(READER, { phase: { kind: 'admit' } });
+    Object.assign(call.progress, { traceKept: false, traceId: 'abc' });
+    await through(extensionOf(sink), call, echoNext().next, options());
+    expect(records.map(({ kind, traceId }) => [kind, traceId])).toEqual([['accepted', 'abc']]);
+  });
+
   it('a refusal leaves a record too, with its reason', async () => {
     const { sink, records, how } = sinkOf();
     const call = callOf();
