@@ -13,7 +13,7 @@ import { listing } from './listing.js';
 import { mcp } from './mcp.js';
 import { mcpDoor } from './mcp-door.js';
 import { ROUNDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
-import { callOf, perSecond } from './rest-load.js';
+import { callsOf, perSecond } from './rest-load.js';
 import { processes } from './processes.js';
 import { records } from './records.js';
 import { replicas } from './replicas.js';
@@ -34,17 +34,13 @@ const TOOLS = join(ROOT, 'bench/tools.yaml');
 async function rest() {
   const bare = await startChild('fastify-echo.js');
   const gateway = await startGateway({ tools: TOOLS });
-  const ours = callOf(gateway, 'echo', BODY);
+  const calls = callsOf(gateway, 'echo', BODY);
   const theirs = { url: `http://127.0.0.1:${bare.message.port}/echo`, body: { arguments: BODY } };
-  for (const side of [ours, theirs]) await perSecond(side, WARM_UP_SECONDS);
+  await calls(WARM_UP_SECONDS);
+  await perSecond(theirs, WARM_UP_SECONDS);
   const { base, own, ratio } = await compare(
     () => perSecond(theirs),
-    async () => {
-      const rate = await perSecond(ours);
-      // The next round of the other side would pay for what is left to store.
-      await gateway.untilShipped();
-      return rate;
-    },
+    async () => (await calls()).perSecond,
   );
   await Promise.all([bare.stop(), gateway.stop()]);
   report(

@@ -55,32 +55,37 @@ export class SpanBatch {
   /** An ExportTraceServiceRequest with all of them. The batch is empty then. */
   take(): Buffer {
     const plain = this.#plain.take();
-    const parts = [...this.#others];
-    if (plain.length > 0 && this.#of !== undefined) parts.unshift(requestOf(plain, this.#of));
+    const around = this.#of === undefined ? [] : bytesAround(plain.length, this.#of);
+    // One copy: what has its length in front of it is not put together twice.
+    const request = Buffer.concat(plain.length === 0 ? this.#others : [...around, plain, ...this.#others]);
     this.#others = [];
     this.#othersBytes = 0;
     this.#of = undefined;
     this.#count = 0;
-    return Buffer.concat(parts);
+    return request;
   }
 }
 
-function requestOf(
-  spans: Buffer,
+/** What stands before plain spans of so many bytes: the messages that they are in, with their resource and scope. */
+function bytesAround(
+  spans: number,
   { resource, instrumentationScope }: Pick<ReadableSpan, 'resource' | 'instrumentationScope'>,
-): Buffer {
-  const scopeSpans = Buffer.concat([bytesOfScope(instrumentationScope), spans]);
-  return field(FIRST, Buffer.concat([bytesOfResource(resource), field(SECOND, scopeSpans)]));
+): Buffer[] {
+  const ofResource = bytesOfResource(resource);
+  const ofScope = bytesOfScope(instrumentationScope);
+  const scopeSpans = beginning(SECOND, ofScope.length + spans);
+  const size = ofResource.length + scopeSpans.length + ofScope.length + spans;
+  return [beginning(FIRST, size), ofResource, scopeSpans, ofScope];
 }
 
 function bytesOfResource({ attributes }: Resource): Buffer {
-  const to = new WireBuffer();
+  const to = new WireBuffer(FIXED_BYTES);
   writeAttributes(to, FIRST, attributes);
   return field(FIRST, to.take());
 }
 
 function bytesOfScope({ name, version = '' }: InstrumentationScope): Buffer {
-  const to = new WireBuffer();
+  const to = new WireBuffer(FIXED_BYTES);
   to.makeRoom(FIXED_BYTES + MOST_BYTES_OF_A_UNIT * (name.length + version.length));
   to.byte(FIRST);
   to.text(name, sizeOfText(name));
@@ -89,11 +94,13 @@ function bytesOfScope({ name, version = '' }: InstrumentationScope): Buffer {
   return field(FIRST, to.take());
 }
 
-function field(tag: number, bytes: Uint8Array): Buffer {
-  const to = new WireBuffer();
-  to.makeRoom(FIXED_BYTES + bytes.length);
+function field(tag: number, bytes: Buffer): Buffer {
+  return Buffer.concat([beginning(tag, bytes.length), bytes]);
+}
+
+function beginning(tag: number, size: number): Buffer {
+  const to = new WireBuffer(FIXED_BYTES);
   to.byte(tag);
-  to.varint(bytes.length);
-  to.raw(bytes);
+  to.varint(size);
   return to.take();
 }

@@ -5,8 +5,13 @@ const SHORT_TEXT = 64;
 const LARGEST_UINT32 = 0xffff_ffff;
 
 export class WireBuffer {
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #bytes: Buffer;
   #end = 0;
+
+  /** `firstBytes`: what it holds before it grows. */
+  constructor(firstBytes = FIRST_BYTES) {
+    this.#bytes = Buffer.allocUnsafeSlow(firstBytes);
+  }
 
   get length(): number {
     return this.#end;
