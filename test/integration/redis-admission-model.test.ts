@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AdmissionStore } from '../../src/infra/admission/redis/admission-store.ts';
+import type { AdmitReply } from '../../src/infra/admission/redis/admit-reply.ts';
 import { RedisClients } from '../../src/infra/redis/redis-clients.ts';
 import type { BudgetRule, LeaseRule, RateRule } from '../../src/ports/admission-control.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
@@ -87,6 +88,7 @@ interface Step {
 
 class Ask implements Step {
   readonly #call: string;
+  readonly #callId: string;
   readonly #leases: readonly LeaseKey[];
   readonly #rates: readonly RateKey[];
   readonly #budgets: readonly BudgetKey[];
@@ -98,6 +100,8 @@ class Ask implements Step {
     budgets: readonly BudgetKey[],
   ) {
     this.#call = call;
+    // The answer about a call without leases is kept for a moment alone: none of those asks twice.
+    this.#callId = leases.length > 0 ? call : randomUUID();
     this.#leases = leases;
     this.#rates = rates;
     this.#budgets = budgets;
@@ -108,16 +112,22 @@ class Ask implements Step {
   }
 
   async run(model: Model, { store }: Real): Promise<Seen> {
-    // The answer about a call without leases is kept for a moment alone: none of those asks twice.
-    const callId = this.#leases.length > 0 ? this.#call : randomUUID();
+    return this.judge(model, await this.ask(store, model.epoch));
+  }
+
+  ask(store: AdmissionStore, epoch: string): Promise<AdmitReply> {
     const request = {
-      callId,
+      callId: this.#callId,
       fairnessKey: 'acme',
       rates: this.#rates.map(rateOf),
       leases: this.#leases.map(leaseOf),
       budgets: this.#budgets.map(budgetOf),
     };
-    const reply = await store.admit({ request, epoch: model.epoch, mayWait: false, othersWaiting: () => 0 });
+    return store.admit({ request, epoch, mayWait: false, othersWaiting: () => 0 });
+  }
+
+  judge(model: Model, reply: AdmitReply): Seen {
+    const callId = this.#callId;
     if (model.epoch === '') return [reply, { kind: 'other_epoch' }];
     const before = model.granted.get(callId);
     if (before !== undefined) return [reply, before];
@@ -153,6 +163,25 @@ class Ask implements Step {
     shown('ask', this.#call, ...[this.#leases, this.#rates, this.#budgets].map((keys) => `[${keys.join()}]`));
 }
 
+/** In one turn of the event loop: what Redis says is what it would say of each alone, in their order. */
+class AskTogether implements Step {
+  readonly #asks: readonly Ask[];
+
+  constructor(asks: readonly Ask[]) {
+    this.#asks = asks.filter((ask) => ask.check());
+  }
+
+  check = () => this.#asks.length > 0;
+
+  async run(model: Model, { store }: Real): Promise<Seen> {
+    const replies = await Promise.all(this.#asks.map((ask) => ask.ask(store, model.epoch)));
+    const seen = replies.map((reply, index) => this.#asks[index]?.judge(model, reply) ?? NOTHING);
+    return [seen.map(([was]) => was), seen.map(([, expected]) => expected)];
+  }
+
+  toString = () => `together(${this.#asks.join(', ')})`;
+}
+
 const leastOf = (key: BudgetKey) => ('orLess' in BUDGETS[key] ? 1 : BUDGETS[key].amount);
 
 class Refund implements Step {
@@ -176,22 +205,29 @@ class Refund implements Step {
 }
 
 class GiveBack implements Step {
-  readonly #call: string;
+  readonly #calls: readonly string[];
 
-  constructor(call: string) {
-    this.#call = call;
+  constructor(calls: readonly string[]) {
+    this.#calls = calls;
   }
 
   check = () => true;
 
   async run(model: Model, { store }: Real): Promise<Seen> {
-    await store.release((['a', 'b'] as const).map((key) => ({ key, callId: this.#call })));
-    for (const held of Object.values(model.holders)) held.delete(this.#call);
-    model.granted.delete(this.#call);
+    await store.release(
+      this.#calls.flatMap((callId) => [
+        { key: 'a', callId },
+        { key: 'b', callId },
+      ]),
+    );
+    for (const call of this.#calls) {
+      for (const held of Object.values(model.holders)) held.delete(call);
+      model.granted.delete(call);
+    }
     return NOTHING;
   }
 
-  toString = () => shown('give back', this.#call);
+  toString = () => shown('give back', ...this.#calls);
 }
 
 class Renew implements Step {
@@ -300,16 +336,18 @@ class Look implements Step {
 it('admission in Redis does what its model does, under any history', async () => {
   const call = fc.constantFrom(...CALLS);
   const key = fc.constantFrom('a' as const, 'b' as const);
+  const asks = fc
+    .tuple(
+      call,
+      fc.subarray(['a', 'b'] as const),
+      fc.subarray(['r', 's'] as const),
+      fc.subarray(['x', 'y'] as const),
+    )
+    .map((about) => new Ask(...about));
   const steps: fc.Arbitrary<Step>[] = [
-    fc
-      .tuple(
-        call,
-        fc.subarray(['a', 'b'] as const),
-        fc.subarray(['r', 's'] as const),
-        fc.subarray(['x', 'y'] as const),
-      )
-      .map((about) => new Ask(...about)),
-    call.map((each) => new GiveBack(each)),
+    asks,
+    fc.array(asks, { minLength: 2, maxLength: 5 }).map((together) => new AskTogether(together)),
+    fc.subarray([...CALLS], { minLength: 1, maxLength: 3 }).map((each) => new GiveBack(each)),
     fc.tuple(fc.constantFrom('x' as const, 'y' as const), fc.nat(6)).map((about) => new Refund(...about)),
     fc.tuple(call, key, fc.boolean()).map((about) => new Renew(...about)),
     fc.tuple(call, key).map((about) => new RunOut(...about)),

@@ -2,6 +2,7 @@
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { shownFencingToken } from '../../lib/egress/fencing-token.ts';
 import { connectionMetadata } from '../../lib/grpc/connection-metadata.ts';
 import type { GrpcConnection } from '../../lib/grpc/grpc-connection.ts';
 import { SECRET_MARK } from '../../lib/secrets/scrub-secrets.ts';
@@ -52,14 +53,11 @@ export function callMetadata(connection: GrpcConnection, options: GrpcOptions): 
   };
 }
 
-function toldOf(
-  { id, context, progress }: ToolCall,
-  { propagate_fencing_token: fencing }: GrpcConnection,
-): Metadata {
-  const token = fencing === true ? progress.fencingToken : undefined;
+function toldOf(call: ToolCall, { propagate_fencing_token: fencing }: GrpcConnection): Metadata {
+  const token = fencing === true ? shownFencingToken(call.progress) : undefined;
   return {
-    'x-ute-call-id': id,
-    ...traceHeaders(context),
+    'x-ute-call-id': call.id,
+    ...traceHeaders(call.context),
     ...(token !== undefined && { 'x-ute-fencing-token': token }),
   };
 }

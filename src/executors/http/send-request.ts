@@ -4,6 +4,7 @@ import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { CallScrubber, ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { shownFencingToken } from '../../lib/egress/fencing-token.ts';
 import { traceHeaders } from '../../lib/trace/trace-context.ts';
 import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -120,15 +121,11 @@ function bothOf(
   };
 }
 
-function toldOf(
-  { context, deadline, progress }: ToolCall,
-  tells: Sending['tells'],
-  now: number,
-): FilledRequest['headers'] {
-  const left = tells.deadline ? Math.max(1, Math.floor(deadline - now)) : undefined;
-  const token = tells.fencingToken ? progress.fencingToken : undefined;
+function toldOf(call: ToolCall, tells: Sending['tells'], now: number): FilledRequest['headers'] {
+  const left = tells.deadline ? Math.max(1, Math.floor(call.deadline - now)) : undefined;
+  const token = tells.fencingToken ? shownFencingToken(call.progress) : undefined;
   return {
-    ...traceHeaders(context),
+    ...traceHeaders(call.context),
     ...(left !== undefined && { 'x-request-timeout-ms': String(left) }),
     ...(token !== undefined && { 'x-ute-fencing-token': token }),
   };

@@ -157,7 +157,6 @@ describe('admission over a shared store', () => {
     expect(call.progress).toMatchObject({
       degraded: ['concurrency'],
       fencingToken: '41',
-      notes: { fencing_token: '41' },
     });
     expect(metrics.values.get('ute_rate_limit_shadow_total')).toBe(1);
     expect(metrics.values.get('ute_concurrency_in_use{greet}')).toBe(0);

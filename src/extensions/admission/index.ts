@@ -81,7 +81,5 @@ function createAdmission({ admission, callRules, clock, metrics }: Needs): ToolE
 function note(call: ToolCall, { degraded, fencingToken }: Granted): void {
   const { progress } = call;
   if (degraded !== undefined) progress.degraded.push(...degraded);
-  if (fencingToken === undefined) return;
-  progress.fencingToken = fencingToken;
-  progress.notes = { ...progress.notes, fencing_token: fencingToken };
+  if (fencingToken !== undefined) progress.fencingToken = fencingToken;
 }

@@ -43,3 +43,17 @@ it('a client that is not connected has nothing to hold', async () => {
   await turn();
   expect(client.status).toBe('wait');
 });
+
+it('what is to be done last is done once, before the stream is let go, and what it sends leaves with the rest', async () => {
+  const stream = recordingStream();
+  const client = clientOf(stream);
+  const last = (name: string) => () => {
+    gatherWrites(client);
+    stream.acts.push(name);
+  };
+  gatherWrites(client, last('first'));
+  gatherWrites(client, last('second'));
+  await turn();
+  await turn();
+  expect(stream.acts).toEqual(['cork', 'first', 'second', 'uncork']);
+});

@@ -1,23 +1,15 @@
 // AdmissionStore: what admission asks of Redis, in its own words: one script per question, keys and replies kept in here.
 import { createHash } from 'node:crypto';
-import type { AdmissionRequest, LeaseRule } from '../../../ports/admission-control.ts';
-import { NO_BUDGETS } from '../memory/budget-meters.ts';
-import { ADMIT, GIVE_BACK, RELEASE, RENEW } from './admission-lua.ts';
-import { readReply, type AdmitReply, type RawReply } from './admit-reply.ts';
+import type { LeaseRule } from '../../../ports/admission-control.ts';
+import { GIVE_BACK, RELEASE, RENEW } from './admission-lua.ts';
+import { ADMIT } from './admit-lua.ts';
+import { questionOf, type AdmitQuestion } from './admit-question.ts';
+import type { AdmitReply } from './admit-reply.ts';
+import { GatheredQuestions } from './gathered-questions.ts';
+import { gatherWrites } from '../../redis/gather-writes.ts';
 import type { RedisClients } from '../../redis/redis-clients.ts';
 import { RedisScript } from '../../redis/redis-script.ts';
 import { RedisTime } from '../../redis/redis-time.ts';
-
-export interface AdmitQuestion {
-  readonly request: AdmissionRequest;
-  readonly epoch: string;
-  /** A full lease gives this replica a turn. */
-  readonly mayWait: boolean;
-  /** It waits already, and stands first. */
-  readonly again?: boolean;
-  /** Other calls of this replica that wait for a slot of the lease. */
-  readonly othersWaiting: (rule: LeaseRule) => number;
-}
 
 export interface HeldLease {
   readonly rule: LeaseRule;
@@ -48,8 +40,6 @@ export interface StoreTimes {
   readonly replicaTtlMs: number;
 }
 
-/** How long the answer about a call without leases is kept, for a client that asks again because it got no reply. */
-const RECORD_TTL_MS = 2_000;
 const LONGEST_NAME = 200;
 const LATE_AT_MOST = 3;
 const OUTCOMES = { 0: 'lost', 1: 'kept', 2: 'taken_again' } as const;
@@ -64,6 +54,7 @@ export class AdmissionStore {
   readonly #renew = new RedisScript(RENEW);
   readonly #release = new RedisScript(RELEASE);
   readonly #giveBack = new RedisScript(GIVE_BACK);
+  readonly #questions: GatheredQuestions;
 
   constructor(clients: RedisClients, replica: string, times: StoreTimes) {
     this.#clients = clients;
@@ -72,6 +63,16 @@ export class AdmissionStore {
     // A command is repeated once.
     this.#time = new RedisTime(2 * clients.commandTimeoutMs);
     this.channel = this.#key('released');
+    const { leaseTtlMs, silentMs } = times;
+    this.#questions = new GatheredQuestions(
+      (epoch, { keys, args, count }) =>
+        this.#runInTime(
+          this.#admit,
+          [this.#key('epoch'), this.#key('fence'), ...keys],
+          [epoch, replica, leaseTtlMs, silentMs, count, ...args],
+        ),
+      (task) => gatherWrites(clients.coordination, task),
+    );
   }
 
   async loadScripts(): Promise<void> {
@@ -81,41 +82,10 @@ export class AdmissionStore {
     );
   }
 
-  async admit({ request, epoch, mayWait, again = false, othersWaiting }: AdmitQuestion): Promise<AdmitReply> {
-    const { callId, rates, leases, budgets = NO_BUDGETS, newBudgets } = request;
-    const { leaseTtlMs, silentMs } = this.#times;
-    const keys = [this.#key('epoch'), this.#key('fence'), this.#key('call', callId)];
-    const recordMs = leases.length > 0 ? leaseTtlMs : RECORD_TTL_MS;
-    const wait = again ? 2 : Number(mayWait);
-    const args = [
-      epoch,
-      callId,
-      this.#replica,
-      leaseTtlMs,
-      recordMs,
-      wait,
-      silentMs,
-      rates.length,
-      leases.length,
-      budgets.length,
-    ];
-    for (const rule of rates) {
-      keys.push(this.#key('rate', rule.key));
-      args.push(rule.burst, rule.rate, rule.periodMs, rule.shadow === true ? 1 : 0);
-    }
-    for (const rule of leases) {
-      keys.push(this.#key('lease', rule.key), this.#key('turns', rule.key), this.#key('beats', rule.key));
-      args.push(rule.limit, othersWaiting(rule));
-    }
-    for (const rule of budgets) {
-      keys.push(this.#key('budget', rule.key));
-      args.push(rule.limit, rule.amount, rule.orLess === true ? 1 : 0, rule.forgetAfterMs);
-    }
-    if (newBudgets !== undefined) {
-      keys.push(this.#key('begun', newBudgets.key));
-      args.push(newBudgets.limit, newBudgets.periodMs);
-    }
-    return readReply((await this.#runInTime(this.#admit, keys, args)) as RawReply, request);
+  /** Together with the other questions of this turn of the event loop. */
+  admit(question: AdmitQuestion): Promise<AdmitReply> {
+    const asked = questionOf(question, (kind, key) => this.#key(kind, key), this.#times.leaseTtlMs);
+    return this.#questions.ask(question, asked);
   }
 
   /** With `join`, a store that has no epoch gets one: it is new, or has lost everything. */
@@ -135,12 +105,14 @@ export class AdmissionStore {
   }
 
   async release(items: readonly Release[]): Promise<void> {
+    const byLease = Map.groupBy(items, ({ key }) => key);
     const keys: string[] = [];
-    const args = [this.channel, this.#replica];
-    for (const { key, callId = '' } of items) {
+    const args: (string | number)[] = [this.channel, this.#replica, byLease.size];
+    for (const [key, ofLease] of byLease) {
+      const ended = ofLease.flatMap(({ callId }) => callId ?? []);
       keys.push(this.#key('lease', key), this.#key('turns', key), this.#key('beats', key));
-      keys.push(this.#key('call', callId));
-      args.push(nameOf(key), callId);
+      for (const callId of ended) keys.push(this.#key('call', callId));
+      args.push(nameOf(key), ended.length < ofLease.length ? 1 : 0, ended.length, ...ended);
     }
     await this.#run(this.#release, keys, args);
   }

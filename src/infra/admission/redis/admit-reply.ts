@@ -44,7 +44,6 @@ export type AdmitReply =
 
 /** As the script gives it. */
 export type RawReply =
-  | readonly ['epoch']
   | readonly ['granted', string, number, RawStates, readonly number[]]
   | readonly ['budget', number, number, RawStates]
   | readonly ['rate', number, number, RawStates]
@@ -57,7 +56,6 @@ export function readReply(
   raw: RawReply,
   { rates: rules, leases, budgets = NO_BUDGETS }: AdmissionRequest,
 ): AdmitReply {
-  if (raw[0] === 'epoch') return { kind: 'other_epoch' };
   const states = raw[3];
   const rates = rules.map(({ name, burst, periodMs }, index) => ({
     name,

@@ -1,0 +1,17 @@
+// The fencing token of the slot that a call holds, as its upstream is shown it.
+
+/** The progress of a call. */
+interface Held {
+  readonly fencingToken?: string;
+  notes?: { readonly [name: string]: unknown };
+}
+
+/**
+ * Undefined where the call holds none. From here on it is part of the call's record: only of a call that has shown it to somebody
+ * does it tell anything.
+ */
+export function shownFencingToken(progress: Held): string | undefined {
+  const { fencingToken } = progress;
+  if (fencingToken !== undefined) progress.notes = { ...progress.notes, fencing_token: fencingToken };
+  return fencingToken;
+}
