@@ -1,5 +1,4 @@
 // AuditJournal: records on the local disk before anybody is answered, many of them with one sync; then to be shipped.
-import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
@@ -17,10 +16,11 @@ export interface JournalOptions {
   readonly maxBufferedBytes?: number;
 }
 
-interface Entry {
-  readonly line: string;
-  /** Of whoever waits for the disk. */
-  readonly waiter?: { readonly resolve: () => void; readonly reject: (error: ToolFailure) => void };
+/** Lines that are written with one sync. */
+interface Group {
+  readonly lines: string[];
+  /** Of whoever waits for the disk, all together. Undefined: nobody does. */
+  synced: PromiseWithResolvers<void> | undefined;
 }
 
 /** While nobody waits for the disk: one write and one sync for the records of so much time. */
@@ -42,7 +42,7 @@ export class AuditJournal {
   readonly #maxBacklogBytes: number;
   /** Of `#waiting` and of the group that is being written: characters, which are bytes but for what is not ASCII. */
   readonly #budget: ByteBudget;
-  #waiting: Entry[] = [];
+  #waiting: Group = emptyGroup();
   #current: OpenSegment | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
@@ -75,7 +75,7 @@ export class AuditJournal {
 
   /** Records that are not shipped yet. */
   get pending(): number {
-    return this.#waiting.length + (this.#current?.records ?? 0) + this.#sealed.records;
+    return this.#waiting.lines.length + (this.#current?.records ?? 0) + this.#sealed.records;
   }
 
   /** Which part of its share of the disk is taken, 0 to 1 and a little over. */
@@ -108,20 +108,20 @@ export class AuditJournal {
   append(line: string): Promise<void> {
     if (!this.#budget.fits(line.length)) return this.#appendOnceItFits(line);
     if (this.#isDown()) return Promise.reject(unavailable(this.#failure));
-    return new Promise((resolve, reject) => {
-      this.#push({ line, waiter: { resolve, reject } });
-    });
+    const { promise } = (this.#waiting.synced ??= Promise.withResolvers<void>());
+    this.#push(line);
+    return promise;
   }
 
   /** False: it does not fit now. */
   offer(line: string): boolean {
     if (!this.#budget.fits(line.length, 0.5) || this.isRefusing) return false;
-    this.#push({ line });
+    this.#push(line);
     return true;
   }
 
   async flush(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#cycle !== undefined) {
+    while (this.#waiting.lines.length > 0 || this.#cycle !== undefined) {
       await this.#writeGroup();
       if (this.#failure !== undefined) throw unavailable(this.#failure);
     }
@@ -164,17 +164,18 @@ export class AuditJournal {
     if (!(await this.#budget.wait(bytes, part, () => this.#isDown()))) throw unavailable(this.#failure);
   }
 
-  #push(entry: Entry): void {
-    this.#waiting.push(entry);
-    this.#budget.take(entry.line.length);
+  #push(line: string): void {
+    const { lines, synced } = this.#waiting;
+    lines.push(line);
+    this.#budget.take(line.length);
     if (this.#cycle !== undefined || this.#failure !== undefined) return;
-    if (this.#waiting.length >= GROUP_RECORDS) void this.#writeGroup();
-    else if (!this.#timer.isSet || (this.#timer.isUnhurried && entry.waiter !== undefined)) this.#gather();
+    if (lines.length >= GROUP_RECORDS) void this.#writeGroup();
+    else if (!this.#timer.isSet || (this.#timer.isUnhurried && synced !== undefined)) this.#gather();
   }
 
   /** No time is given to those who wait: what comes while a group is written is the next, so that a slower disk has larger ones. */
   #gather(): void {
-    if (this.#waiting.every(({ waiter }) => waiter === undefined)) this.#timer.after(UNHURRIED_MS, true);
+    if (this.#waiting.synced === undefined) this.#timer.after(UNHURRIED_MS, true);
     else this.#timer.soon();
   }
 
@@ -185,7 +186,7 @@ export class AuditJournal {
       this.#budget.notify();
       if (this.#closed || this.#timer.isSet) return;
       if (retryMs !== undefined) this.#timer.after(retryMs);
-      else if (this.#waiting.length > 0) this.#gather();
+      else if (this.#waiting.lines.length > 0) this.#gather();
     });
     return this.#cycle;
   }
@@ -194,38 +195,37 @@ export class AuditJournal {
   async #writeOnce(): Promise<number | undefined> {
     this.#timer.clear();
     const group = this.#waiting;
-    this.#waiting = [];
-    if (group.length === 0 && this.#failure === undefined) return undefined;
+    this.#waiting = emptyGroup();
+    if (group.lines.length === 0 && this.#failure === undefined) return undefined;
     try {
-      await this.#write(group);
+      await this.#write(group.lines);
     } catch (error) {
       return this.#failed(group, error);
     }
     this.#failure = undefined;
     this.#retryMs = FIRST_RETRY_MS;
-    for (const { line, waiter } of group) {
-      this.#budget.give(line.length);
-      waiter?.resolve();
-    }
+    for (const line of group.lines) this.#budget.give(line.length);
+    group.synced?.resolve();
     return undefined;
   }
 
-  async #write(group: readonly Entry[]): Promise<void> {
+  async #write(lines: readonly string[]): Promise<void> {
     const segment = await this.#segment();
-    const bytes = this.#bytes.of(group);
+    const bytes = this.#bytes.of(lines);
     if (segment.bytes === 0) segment.since = this.#clock.wall();
     // Counted first: a part of it may arrive.
     segment.bytes += bytes.length;
     await segment.file.append(bytes);
-    segment.records += group.length;
+    segment.records += lines.length;
     if (segment.bytes >= SEGMENT_BYTES) await this.#endSegment();
     else if (segment.bytes >= SEGMENT_BYTES / 2) this.#storage.prepare(ROOM);
   }
 
-  async #failed(group: readonly Entry[], error: unknown): Promise<number> {
+  async #failed(group: Group, error: unknown): Promise<number> {
     this.#failure = error;
-    for (const { waiter } of group) waiter?.reject(unavailable(this.#failure));
-    this.#waiting = [...group.map(({ line }) => ({ line })), ...this.#waiting];
+    group.synced?.reject(unavailable(this.#failure));
+    const { lines, synced } = this.#waiting;
+    this.#waiting = { lines: [...group.lines, ...lines], synced };
     await this.#endSegment().catch(() => undefined);
     const delayMs = this.#retryMs;
     this.#retryMs = Math.min(LAST_RETRY_MS, delayMs * 2);
@@ -247,4 +247,8 @@ export class AuditJournal {
     if (bytes === 0) await this.#storage.remove(file.path);
     else complete();
   }
+}
+
+function emptyGroup(): Group {
+  return { lines: [], synced: undefined };
 }

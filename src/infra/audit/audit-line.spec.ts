@@ -114,3 +114,29 @@ it('what the chain covers is canonical, ends where the tenant begins, and is the
     }),
   );
 });
+
+it.each([
+  ['callKind', { callKind: 'async' }, { call_kind: 'async' }],
+  ['door', { door: 'grpc' }, { door: 'grpc' }],
+  ['executor', { executor: 'http' }, { executor: 'http' }],
+  ['idempotent', { idempotent: true }, { idempotent: true }],
+  ['intended', { intended: false }, { intended: undefined }],
+  ['kind', { kind: 'accepted' }, { kind: 'accepted' }],
+  ['outcome', { outcome: 'TIMEOUT' }, { outcome: 'TIMEOUT' }],
+  ['partialSideEffects', { partialSideEffects: true }, { partial_side_effects: true }],
+  ['readOnly', { readOnly: true }, { read_only: true }],
+  ['reason', { reason: 'WHY' }, { reason: 'WHY' }],
+  ['registryVersion', { registryVersion: '2' }, { registry_version: '2' }],
+  ['toolVersion', { toolVersion: '9.9.9' }, { tool_version: '9.9.9' }],
+  ['tool', { tool: 'pay_twice' }, { tool: 'pay_twice', requested_tool: 'pay' }],
+  ['principal', { principal: 'key00002' }, { principal_id: 'key00002' }],
+] as const)(
+  'a line says what its own record says, whatever was written before it: %s',
+  (_field, changes, said) => {
+    const before = auditRecord({ user: '', session: '' });
+    const usual = parsed(auditLine(before));
+    const changed = { ...before, ...changes };
+    expect(parsed(auditLine(changed))).toEqual({ ...usual, ...said });
+    expect(parsed(auditLine(before))).toEqual(usual);
+  },
+);

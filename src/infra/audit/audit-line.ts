@@ -68,32 +68,113 @@ const STRING = /"(?:[^"\\]|\\.)*"/y;
 /** Sorted by their names, as canonical JSON has them. `at` is always there: what may come before it brings its own comma. */
 function chainedOpen(record: ChainedFields, personal: string): string {
   const { agent, argumentsHash, requestedTool, tool } = record;
+  const alike = alikeOf(record);
   return (
     `{${agent === '' ? '' : `"agent_id":${quoted(agent)},`}` +
     `${argumentsHash === '' ? '' : `"arguments_hash":"${argumentsHash}",`}"at":"${record.at}"` +
     count('attempts', record.attempts) +
     text('call_id', record.callId) +
-    plain('call_kind', record.callKind) +
-    text('door', record.door) +
+    alike.how +
     count('duration_ms', record.durationMs) +
     text('event_id', record.eventId) +
-    text('executor', record.executor) +
-    flag('idempotent', record.idempotent) +
-    flag('intended', record.intended) +
-    plain('kind', record.kind) +
-    text('outcome', record.outcome) +
-    flag('partial_side_effects', record.partialSideEffects) +
+    alike.what +
     plain('personal', personal) +
     text('principal_id', record.principal) +
-    flag('read_only', record.readOnly) +
-    text('reason', record.reason) +
-    text('registry_version', record.registryVersion) +
+    alike.why +
     count('remaining_ms', record.remainingMs) +
     (requestedTool === tool ? '' : `,"requested_tool":${quoted(requestedTool)}`) +
-    text('tool', tool) +
-    text('tool_version', record.toolVersion) +
+    alike.which +
     text('trace_id', record.traceId)
   );
+}
+
+type AlikeFields = Pick<
+  ChainedFields,
+  | 'callKind'
+  | 'door'
+  | 'executor'
+  | 'idempotent'
+  | 'intended'
+  | 'kind'
+  | 'outcome'
+  | 'partialSideEffects'
+  | 'readOnly'
+  | 'reason'
+  | 'registryVersion'
+  | 'tool'
+  | 'toolVersion'
+>;
+
+/** Parts of a line that the records of most calls of a tool have alike, and what they are made of. */
+interface Alike extends AlikeFields {
+  readonly how: string;
+  readonly what: string;
+  readonly why: string;
+  readonly which: string;
+}
+
+/** Of each tool: the parts of its last record. To write them again for every call is half of what its line costs. */
+const lastOf = new Map<string, Alike>();
+const MOST_TOOLS = 1_000;
+
+function alikeOf(record: AlikeFields): Alike {
+  const last = lastOf.get(record.tool);
+  if (last !== undefined && areAlike(last, record)) return last;
+  const alike = partsAlike(record);
+  if (lastOf.size >= MOST_TOOLS) lastOf.clear();
+  lastOf.set(record.tool, alike);
+  return alike;
+}
+
+function areAlike(one: AlikeFields, other: AlikeFields): boolean {
+  return (
+    one.outcome === other.outcome &&
+    one.kind === other.kind &&
+    one.callKind === other.callKind &&
+    one.door === other.door &&
+    one.reason === other.reason &&
+    one.readOnly === other.readOnly &&
+    one.idempotent === other.idempotent &&
+    one.intended === other.intended &&
+    one.partialSideEffects === other.partialSideEffects &&
+    one.executor === other.executor &&
+    one.toolVersion === other.toolVersion &&
+    one.registryVersion === other.registryVersion
+  );
+}
+
+function partsAlike(record: AlikeFields): Alike {
+  const { callKind, door, executor, idempotent, intended, kind, outcome, partialSideEffects } = record;
+  const { readOnly, reason, registryVersion, tool, toolVersion } = record;
+  const said = { callKind, door, executor, idempotent, intended, kind, outcome, partialSideEffects };
+  return {
+    ...said,
+    readOnly,
+    reason,
+    registryVersion,
+    tool,
+    toolVersion,
+    how: joined(plain('call_kind', callKind), text('door', door)),
+    what: joined(
+      text('executor', executor),
+      flag('idempotent', idempotent),
+      flag('intended', intended),
+      plain('kind', kind),
+      text('outcome', outcome),
+      flag('partial_side_effects', partialSideEffects),
+    ),
+    why: joined(
+      flag('read_only', readOnly),
+      text('reason', reason),
+      text('registry_version', registryVersion),
+    ),
+    which: joined(text('tool', tool), text('tool_version', toolVersion)),
+  };
+}
+
+/** One piece of memory: what is put together by `+` is gone through part by part each time it is read. */
+function joined(...parts: readonly string[]): string {
+  return parts.join('');
 }
 
 function text(name: string, value: string): string {

@@ -8,8 +8,8 @@ export class GroupBytes {
   readonly #encoder = new TextEncoder();
 
   /** Good until it is asked again. */
-  of(group: readonly { readonly line: string }[]): Uint8Array {
-    const text = group.map(({ line }) => line).join('');
+  of(lines: readonly string[]): Uint8Array {
+    const text = lines.join('');
     const { read, written } = this.#encoder.encodeInto(text, this.#shared);
     return read < text.length ? Buffer.from(text) : this.#shared.subarray(0, written);
   }
