@@ -1,4 +1,6 @@
 // The thread that chains and stores records where there are many: on both kinds of database, together with the thread of the calls.
+import { readdirSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditLine, chainedJson } from '../../src/infra/audit/audit-line.ts';
@@ -53,6 +55,13 @@ describe.each([
       expect(row.hash).toBe(chainHash(chainedJson(recordOf(row), row.personal_hash ?? ''), place));
       previous = row.hash;
     });
+  });
+
+  it('gives way to the thread that answers calls, and that one keeps its priority', () => {
+    const own = getPriority();
+    const threads = readdirSync('/proc/self/task').map((id) => getPriority(Number(id)));
+    expect(threads).toContain(Math.min(19, own + 5));
+    expect(getPriority(process.pid)).toBe(own);
   });
 
   it('stores once what comes again, and keeps the call of an intent as that of its gateway', async () => {

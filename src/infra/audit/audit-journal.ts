@@ -42,7 +42,7 @@ export class AuditJournal {
   readonly #maxBacklogBytes: number;
   /** Of `#waiting` and of the group that is being written: characters, which are bytes but for what is not ASCII. */
   readonly #budget: ByteBudget;
-  #waiting: Group = emptyGroup();
+  #waiting: Group = { lines: [], synced: undefined };
   #current: OpenSegment | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
@@ -195,7 +195,7 @@ export class AuditJournal {
   async #writeOnce(): Promise<number | undefined> {
     this.#timer.clear();
     const group = this.#waiting;
-    this.#waiting = emptyGroup();
+    this.#waiting = { lines: [], synced: undefined };
     if (group.lines.length === 0 && this.#failure === undefined) return undefined;
     try {
       await this.#write(group.lines);
@@ -224,8 +224,7 @@ export class AuditJournal {
   async #failed(group: Group, error: unknown): Promise<number> {
     this.#failure = error;
     group.synced?.reject(unavailable(this.#failure));
-    const { lines, synced } = this.#waiting;
-    this.#waiting = { lines: [...group.lines, ...lines], synced };
+    this.#waiting.lines.unshift(...group.lines);
     await this.#endSegment().catch(() => undefined);
     const delayMs = this.#retryMs;
     this.#retryMs = Math.min(LAST_RETRY_MS, delayMs * 2);
@@ -247,8 +246,4 @@ export class AuditJournal {
     if (bytes === 0) await this.#storage.remove(file.path);
     else complete();
   }
-}
-
-function emptyGroup(): Group {
-  return { lines: [], synced: undefined };
 }

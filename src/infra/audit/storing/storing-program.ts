@@ -4,6 +4,7 @@ import type { Log } from '../../../ports/telemetry/log.ts';
 import { keepsConnections, poolOf } from '../../postgres/roles/connect-as.ts';
 import { OwnPool } from '../../postgres/roles/own-pool.ts';
 import { settingsOfWriter } from '../../postgres/roles/writer-settings.ts';
+import { giveWay } from '../../process/give-way.ts';
 import { SqlAuditTable } from '../audit-table.ts';
 import type { StoringAnswer, StoringTask, StoringWork } from './storing-thread.ts';
 
@@ -14,6 +15,8 @@ const quiet: Log = { debug: none, info: none, warn: none, error: none, child: ()
 const { db } = new OwnPool(await poolOf(settings, 'writer'), quiet, keepsConnections(settings));
 const table = new SqlAuditTable({ db, owner: db }, gateway);
 
+// Nobody waits for what it does, and calls wait for the thread that would be interrupted by it.
+giveWay();
 parentPort?.on('message', (task: StoringTask) => void stored(task).then(tell));
 tell({ kind: 'ready' });
 
