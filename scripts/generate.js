@@ -160,7 +160,15 @@ function loadersPage() {
 }
 
 /** Options that most commands have are told of once. */
-const GATEWAY_OPTIONS = new Set(['--url', '--key', '--key-file', '--as-tenant']);
+const GATEWAY_OPTIONS = new Set([
+  '--url',
+  '--key',
+  '--key-file',
+  '--as-tenant',
+  '--client-cert',
+  '--client-key',
+  '--ca-file',
+]);
 
 function cliPage() {
   const tree = commandTree(createProgram({ stdout() {}, stderr() {} }, () => {}));

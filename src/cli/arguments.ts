@@ -6,7 +6,7 @@ import { parseInstant } from '../lib/schedule/instant.ts';
 import { isJsonObject, type JsonObject } from '../contract/json.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
-import { reasonOf } from './gateway-client.ts';
+import { reasonOf } from './gateway/gateway-client.ts';
 
 /** The one field of the context that is true or false. */
 const YES_OR_NO = 'dry_run';

@@ -1,7 +1,7 @@
 // The lines of a file, one at a time: of a file of any size, no more is held than a line and one reading.
 import { open } from 'node:fs/promises';
 import { CliFailure, EXIT } from './exit-code.ts';
-import { reasonOf } from './gateway-client.ts';
+import { reasonOf } from './gateway/gateway-client.ts';
 
 const NEWLINE = 0x0a;
 /** No record is as long. */

@@ -1,7 +1,7 @@
 // Lists of the gateway on the command line: all pages, or the newest, and that there are more is said.
 import { describe, expect, it } from 'vitest';
 import type { CliIo } from './cli-io.ts';
-import { GatewayClient } from './gateway-client.ts';
+import { GatewayClient } from './gateway/gateway-client.ts';
 import { allPages, newest } from './pages.ts';
 
 const LISTING = { path: '/v1/things', items: 'things', query: { kind: 'k', other: undefined } };

@@ -2,8 +2,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { isJsonObject, type JsonObject } from '../contract/json.ts';
 import type { CliIo } from './cli-io.ts';
-import { asObject } from './gateway-answer.ts';
-import type { GatewayClient } from './gateway-client.ts';
+import { asObject } from './gateway/gateway-answer.ts';
+import type { GatewayClient } from './gateway/gateway-client.ts';
 
 interface Listing {
   readonly path: string;

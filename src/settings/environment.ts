@@ -136,6 +136,9 @@ export const FOREIGN_VARIABLES: ReadonlySet<string> = new Set([
   'UTE_CONFIG',
   'UTE_API_KEY',
   'UTE_URL',
+  'UTE_CLIENT_CERT_FILE',
+  'UTE_CLIENT_KEY_FILE',
+  'UTE_CA_FILE',
   'UTE_DEMO_UPSTREAM_URL',
   'UTE_FAILPOINT',
 ]);

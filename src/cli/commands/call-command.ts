@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import { addContextField, contextBody, milliseconds, readArguments } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { asEnvelope } from '../gateway-answer.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { asEnvelope } from '../gateway/gateway-answer.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway/gateway-client.ts';
 
 interface CallOptions extends GatewayOptions {
   readonly context: ReadonlyMap<string, string>;

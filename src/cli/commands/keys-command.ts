@@ -5,8 +5,8 @@ import { parseDuration } from '../../lib/text/duration.ts';
 import { isTime } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
-import { accepted, asObject } from '../gateway-answer.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { accepted, asObject } from '../gateway/gateway-answer.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway/gateway-client.ts';
 import { allPages } from '../pages.ts';
 import { table } from '../table.ts';
 

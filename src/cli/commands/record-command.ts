@@ -5,8 +5,13 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { JsonObject } from '../../contract/json.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
-import { accepted, asObject } from '../gateway-answer.ts';
-import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { accepted, asObject } from '../gateway/gateway-answer.ts';
+import {
+  GatewayClient,
+  reasonOf,
+  withGatewayOptions,
+  type GatewayOptions,
+} from '../gateway/gateway-client.ts';
 
 interface RecordOptions extends GatewayOptions {
   readonly session?: string;

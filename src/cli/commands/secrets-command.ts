@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { asObject } from '../gateway-answer.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { asObject } from '../gateway/gateway-answer.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway/gateway-client.ts';
 import { table } from '../table.ts';
 
 interface JsonOption extends GatewayOptions {

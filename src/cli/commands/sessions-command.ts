@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { INTERACTION_MODES } from '../../contract/tool/tool-spec.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { asObject } from '../gateway-answer.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { asObject } from '../gateway/gateway-answer.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway/gateway-client.ts';
 import { newest, withLimit, type LimitOption } from '../pages.ts';
 import { table } from '../table.ts';
 

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { TOOL_FORMATS } from '../../formats/tool-lists.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { accepted, parse } from '../gateway-answer.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { accepted, parse } from '../gateway/gateway-answer.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway/gateway-client.ts';
 import { allPages } from '../pages.ts';
 import { table } from '../table.ts';
 

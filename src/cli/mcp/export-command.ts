@@ -3,7 +3,7 @@ import { Argument, InvalidArgumentError, type Command } from 'commander';
 import type { JsonObject } from '../../contract/json.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
-import { ownGatewayUrl } from '../own-gateway.ts';
+import { ownGatewayUrl } from '../gateway/own-gateway.ts';
 
 interface ExportOptions {
   readonly url?: string;

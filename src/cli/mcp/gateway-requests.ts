@@ -2,12 +2,13 @@
 import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { BridgeEnds, Headers } from './bridge-ends.ts';
+import type { Target } from '../gateway/gateway-client.ts';
+import type { BridgeEnds } from './bridge-ends.ts';
 
 /** Over connections that are kept, and without a limit of time: the gateway has its own. */
-export function requestsTo(url: URL, own: Headers): BridgeEnds['request'] {
+export function requestsTo({ url, headers: own, tls }: Target): BridgeEnds['request'] {
   const isTls = url.protocol === 'https:';
-  const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const agent = isTls ? new HttpsAgent({ ...tls, keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const request = isTls ? httpsRequest : httpRequest;
   return async (body, headers, signal) => {
     const accept = body === undefined ? 'text/event-stream' : 'application/json, text/event-stream';

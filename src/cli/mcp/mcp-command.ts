@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { addContextField, milliseconds } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway/gateway-client.ts';
 import { mcpPath, toolsetName } from './export-command.ts';
 import { requestsTo } from './gateway-requests.ts';
 import { StdioBridge } from './stdio-bridge.ts';
@@ -45,9 +45,9 @@ async function serve(options: McpOptions, io: CliIo): Promise<ExitCode> {
   const { stdin } = io;
   if (stdin === undefined) throw new CliFailure(EXIT.usage, 'ute mcp needs standard input');
   const gateway = await GatewayClient.open(options, io);
-  const { url, headers } = gateway.target(mcpPath(options.toolset), Object.fromEntries(options.context));
+  const door = gateway.target(mcpPath(options.toolset), Object.fromEntries(options.context));
   const bridge = new StdioBridge({
-    request: requestsTo(url, headers),
+    request: requestsTo(door),
     write: (message) => io.stdout(`${message}\n`),
     warn: (text) => io.stderr(`ute mcp: ${text}\n`),
     clock: { after: afterMs },

@@ -32,7 +32,11 @@ async function bridgeTo(answer: Answer) {
   const told: Record<string, unknown>[] = [];
   const warned: string[] = [];
   const bridge = new StdioBridge({
-    request: requestsTo(new URL(`http://127.0.0.1:${port}/mcp`), {}),
+    request: requestsTo({
+      url: new URL(`http://127.0.0.1:${port}/mcp`),
+      headers: {},
+      tls: undefined,
+    }),
     write: (message) => told.push(JSON.parse(message) as Record<string, unknown>),
     warn: (sentence) => warned.push(sentence),
     clock,

@@ -7,8 +7,13 @@ import { secretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import { VERSION } from '../../version.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
-import { parse } from '../gateway-answer.ts';
-import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { parse } from '../gateway/gateway-answer.ts';
+import {
+  GatewayClient,
+  reasonOf,
+  withGatewayOptions,
+  type GatewayOptions,
+} from '../gateway/gateway-client.ts';
 import { ownSettings } from '../own-settings.ts';
 import { machineReport } from './machine-report.ts';
 import { metricsAddress, type MetricsAddress } from './metrics-address.ts';

@@ -4,8 +4,8 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { isJsonObject } from '../../contract/json.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { asObject } from '../gateway-answer.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { asObject } from '../gateway/gateway-answer.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway/gateway-client.ts';
 import { frameOf, type Frame } from './top-frame.ts';
 
 interface TopOptions extends GatewayOptions {

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
 import type { CliIo } from '../../cli-io.ts';
-import { asObject } from '../../gateway-answer.ts';
-import { GatewayClient, type GatewayOptions } from '../../gateway-client.ts';
+import { asObject } from '../../gateway/gateway-answer.ts';
+import { GatewayClient, type GatewayOptions } from '../../gateway/gateway-client.ts';
 import { table } from '../../table.ts';
 
 interface AccountOptions extends GatewayOptions {

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { readArguments } from '../../arguments.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
-import { asObject, Refused } from '../../gateway-answer.ts';
-import type { GatewayClient } from '../../gateway-client.ts';
+import { asObject, Refused } from '../../gateway/gateway-answer.ts';
+import type { GatewayClient } from '../../gateway/gateway-client.ts';
 
 /** By the name of the tool: {config, sensitive_config}. */
 export type AgentTools = readonly (readonly [tool: string, said: JsonObject])[];

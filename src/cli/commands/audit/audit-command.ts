@@ -8,9 +8,14 @@ import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
 import { linesOf } from '../../file-lines.ts';
 import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
-import { accepted, asObject } from '../../gateway-answer.ts';
+import { accepted, asObject } from '../../gateway/gateway-answer.ts';
 import { addAuditList } from './audit-list.ts';
-import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
+import {
+  GatewayClient,
+  reasonOf,
+  withGatewayOptions,
+  type GatewayOptions,
+} from '../../gateway/gateway-client.ts';
 
 interface VerifyOptions {
   readonly publicKey: readonly string[];

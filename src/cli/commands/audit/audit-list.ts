@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract
 import { AUDIT_KINDS } from '../../../ports/audit-sink.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../gateway/gateway-client.ts';
 import { newest, withLimit, type LimitOption } from '../../pages.ts';
 import { table } from '../../table.ts';
 

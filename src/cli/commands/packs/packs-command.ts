@@ -7,7 +7,7 @@ import { readManifest, type PackManifest } from '../../../lib/packs/pack-manifes
 import { describeProblem } from '../../../lib/text/describe-problem.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
-import { GatewayClient, withGatewayOptions } from '../../gateway-client.ts';
+import { GatewayClient, withGatewayOptions } from '../../gateway/gateway-client.ts';
 import { ownSettings } from '../../own-settings.ts';
 import { table } from '../../table.ts';
 import { addPack, variablesOf } from './add-pack.ts';

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
-import { accepted, asObject } from '../../gateway-answer.ts';
-import type { GatewayClient } from '../../gateway-client.ts';
+import { accepted, asObject } from '../../gateway/gateway-answer.ts';
+import type { GatewayClient } from '../../gateway/gateway-client.ts';
 
 export interface AddedPack {
   readonly name: string;

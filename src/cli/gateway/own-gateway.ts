@@ -1,7 +1,7 @@
 // Where the gateway of these settings listens: what the commands talk to when nobody names another.
-import type { CliIo } from './cli-io.ts';
-import { CliFailure, EXIT } from './exit-code.ts';
-import { ownSettings } from './own-settings.ts';
+import type { CliIo } from '../cli-io.ts';
+import { CliFailure, EXIT } from '../exit-code.ts';
+import { ownSettings } from '../own-settings.ts';
 
 /** On an address that stands for all of the machine's, it is reached by loopback. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

@@ -2,27 +2,32 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { JsonObject } from '../contract/json.ts';
-import { codeOf } from '../lib/error-code.ts';
-import type { CliIo } from './cli-io.ts';
-import { CliFailure, EXIT } from './exit-code.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { codeOf } from '../../lib/error-code.ts';
+import type { CliIo } from '../cli-io.ts';
+import { CliFailure, EXIT } from '../exit-code.ts';
+import { clientTls, type ClientTls, type TlsOptions } from './client-tls.ts';
 import { ownGatewayUrl } from './own-gateway.ts';
+import { sendBy, type GatewayAnswer, type GatewayRequest, type SendRequest } from './send-request.ts';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends TlsOptions {
   readonly url?: string;
   readonly key?: string;
   readonly keyFile?: string;
   readonly asTenant?: string;
 }
 
-interface Query {
-  readonly [name: string]: string | undefined;
+type Headers = GatewayRequest['headers'];
+
+/** Where something is, and what is shown there. */
+export interface Target {
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly tls: ClientTls | undefined;
 }
 
-export interface GatewayAnswer {
-  readonly status: number;
-  readonly ok: boolean;
-  readonly text: string;
+interface Query {
+  readonly [name: string]: string | undefined;
 }
 
 /** The options of every command that talks to a gateway. */
@@ -31,18 +36,26 @@ export function withGatewayOptions(command: Command): Command {
     .option('--url <url>', 'where the gateway is (default: UTE_URL, or what the settings of this folder say)')
     .option('--key <key>', 'API key; better kept in UTE_API_KEY or a file')
     .option('--key-file <path>', 'file that holds the API key')
-    .option('--as-tenant <name>', 'for which tenant, with a key that serves several');
+    .option('--as-tenant <name>', 'for which tenant, with a key that serves several')
+    .option('--client-cert <path>', 'PEM certificate to show to the gateway (default: UTE_CLIENT_CERT_FILE)')
+    .option('--client-key <path>', 'PEM key of the certificate (default: UTE_CLIENT_KEY_FILE)')
+    .option(
+      '--ca-file <path>',
+      'PEM certificates of the CAs to believe, and no others (default: UTE_CA_FILE)',
+    );
 }
 
 export class GatewayClient {
-  readonly #io: CliIo;
+  readonly #exchange: SendRequest;
   readonly #base: URL;
-  readonly #headers: { readonly [name: string]: string };
+  readonly #headers: Headers;
+  readonly #tls: ClientTls | undefined;
 
-  private constructor(io: CliIo, base: URL, headers: { readonly [name: string]: string }) {
-    this.#io = io;
+  private constructor(io: CliIo, base: URL, headers: Headers, tls: ClientTls | undefined) {
+    this.#exchange = sendBy(io, tls);
     this.#base = base;
     this.#headers = headers;
+    this.#tls = tls;
   }
 
   static async open(options: GatewayOptions, io: CliIo): Promise<GatewayClient> {
@@ -62,22 +75,19 @@ export class GatewayClient {
       ...(asTenant !== undefined && { 'x-ute-tenant': asTenant }),
     };
     const url = parseUrl(options.url ?? (io.env['UTE_URL'] || ownGatewayUrl(io)));
-    return new GatewayClient(io, url, headers);
+    return new GatewayClient(io, url, headers, await clientTls(options, url, io));
   }
 
   /** For whoever talks to it by other means. */
-  target(
-    path: string,
-    query: Query = {},
-  ): { readonly url: URL; readonly headers: { readonly [name: string]: string } } {
-    return { url: this.#urlOf(path, query), headers: this.#headers };
+  target(path: string, query: Query = {}): Target {
+    return { url: this.#urlOf(path, query), headers: this.#headers, tls: this.#tls };
   }
 
   get(path: string, query: Query = {}): Promise<GatewayAnswer> {
     return this.#request(this.#urlOf(path, query), { headers: this.#headers });
   }
 
-  post(path: string, body: string, headers: { readonly [name: string]: string }): Promise<GatewayAnswer> {
+  post(path: string, body: string, headers: Headers): Promise<GatewayAnswer> {
     return this.#request(this.#urlOf(path), {
       method: 'POST',
       body,
@@ -109,11 +119,9 @@ export class GatewayClient {
     throw new CliFailure(EXIT.usage, `${path} is no path of a gateway`);
   }
 
-  async #request(url: URL, init: RequestInit): Promise<GatewayAnswer> {
+  async #request(url: URL, request: GatewayRequest): Promise<GatewayAnswer> {
     try {
-      // A redirect would carry the key to a place that nobody named.
-      const response = await this.#io.fetch(url, { ...init, redirect: 'error' });
-      return { status: response.status, ok: response.ok, text: await response.text() };
+      return await this.#exchange(url, request);
     } catch (error) {
       throw new CliFailure(
         EXIT.failed,
@@ -125,9 +133,10 @@ export class GatewayClient {
 
 const NOT_RUNNING = '; nothing listens there: start it, or say with --url or UTE_URL where it is';
 
+/** fetch hides why it failed in the cause. */
 function isRefused(error: unknown): boolean {
-  const { cause } = error as { cause?: { code?: unknown } };
-  return cause?.code === 'ECONNREFUSED';
+  const { cause = error } = error as { cause?: unknown };
+  return codeOf(cause) === 'ECONNREFUSED';
 }
 
 function parseUrl(text: string): URL {

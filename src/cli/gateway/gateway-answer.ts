@@ -1,7 +1,7 @@
 // Reads the gateway's answers: JSON, envelopes, and the problems of the management side.
-import { isJsonObject, type JsonObject } from '../contract/json.ts';
-import { CliFailure, EXIT } from './exit-code.ts';
-import type { GatewayAnswer } from './gateway-client.ts';
+import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import { CliFailure, EXIT } from '../exit-code.ts';
+import type { GatewayAnswer } from './send-request.ts';
 
 const KEY_HINT = ' ute takes the key from UTE_API_KEY, or from --key-file.';
 
