@@ -12,8 +12,6 @@ import { ERROR_TYPES } from '../dist/contract/call/error-types.js';
 import { REASONS } from '../dist/contract/call/reasons/reasons.js';
 import { EXECUTORS } from '../dist/executors/index.js';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS } from '../dist/extensions/index.js';
-import { commandTree, everyCommand } from '../dist/cli/completion/command-tree.js';
-import { createProgram } from '../dist/cli/program.js';
 import { LOADERS } from '../dist/loaders/index.js';
 import { specRules } from '../dist/app/gateway/registry-rules.js';
 import { toolsFileSchema } from '../dist/registry/checks/config-schema.js';
@@ -21,6 +19,7 @@ import { ENVIRONMENT, SECRETS } from '../dist/settings/environment.js';
 import { settingsSchema } from '../dist/settings/settings-schema.js';
 import { VERSION } from '../dist/version.js';
 import { chartFiles } from './chart-files.js';
+import { cliPage } from './cli-page.js';
 import { drawRooms } from './draw-rooms.js';
 import { dashboardFiles } from './observability/write-dashboards.js';
 import { ALL_ALERTS } from './observability/alerts.js';
@@ -159,43 +158,6 @@ function loadersPage() {
   return `${NOTE}# Loaders\n\nNamed under \`loaders:\` in gateway.yaml by \`type\`.\n${parts.join('')}`;
 }
 
-/** Options that most commands have are told of once. */
-const GATEWAY_OPTIONS = new Set([
-  '--url',
-  '--key',
-  '--key-file',
-  '--as-tenant',
-  '--client-cert',
-  '--client-key',
-  '--ca-file',
-]);
-
-function cliPage() {
-  const tree = commandTree(createProgram({ stdout() {}, stderr() {} }, () => {}));
-  const optionRows = (options) =>
-    options.map(({ flags, description, choices }) => [
-      flags.map((flag) => `\`${flag}\``).join(', '),
-      choices.map((choice) => `\`${choice}\``).join(', '),
-      description,
-    ]);
-  const head = ['option', 'values', 'meaning'];
-  const all = [...everyCommand(tree)].filter(({ commands }) => commands.length === 0);
-  const common = all.flatMap(({ options }) => options).filter(({ flags }) => GATEWAY_OPTIONS.has(flags[0]));
-  const once = [...new Map(common.map((option) => [option.flags[0], option])).values()];
-  const parts = all.map(({ path, usage, description, options }) => {
-    const own = options.filter(({ flags }) => flags.at(-1) !== '--help' && !GATEWAY_OPTIONS.has(flags[0]));
-    const asks = options.some(({ flags }) => GATEWAY_OPTIONS.has(flags[0]));
-    const note = asks ? ' Asks a running gateway.' : '';
-    const rows = own.length === 0 ? '' : `\n${table(head, optionRows(own))}`;
-    return `\n## \`${path}\`\n\n\`${path} ${usage}\`\n\n${description}${note}\n${rows}`;
-  });
-  return (
-    `${NOTE}# The command line\n\n\`ute help\` says the same. Commands that ask a running gateway take:\n\n${table(head, optionRows(once))}` +
-    `\nA shell completes commands, options and the values in the tables: \`source <(ute completion bash)\` in ~/.bashrc, \`source <(ute completion zsh)\` in ~/.zshrc ` +
-    `behind \`compinit\`, \`ute completion fish > ~/.config/fish/completions/ute.fish\`.\n${parts.join('')}`
-  );
-}
-
 /** Without source positions: comments are for readers of the files. */
 function descriptors() {
   const buf = join(root, 'node_modules/.bin/buf');
@@ -212,7 +174,7 @@ const files = {
   'docs/reference/openapi.json': json(openApi),
   ...sdkFiles(root, openApi, protocol),
   'docs/rooms.svg': drawRooms(ROOMS),
-  'docs/reference/cli.md': cliPage(),
+  'docs/reference/cli.md': cliPage(NOTE, table),
   'docs/reference/settings.md': settingsPage(),
   'docs/reference/errors.md': errorsPage(),
   'docs/reference/extensions.md': extensionsPage(),
