@@ -30,7 +30,7 @@ export interface Replica extends RestTarget {
 
 export interface ReplicaOptions {
   readonly failpoint?: string;
-  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly settings?: { readonly redis?: object; readonly [name: string]: unknown };
   /** Besides what a gateway needs. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -71,14 +71,18 @@ export class FaultBench {
   }
 
   /** One more gateway on the same Redis and PostgreSQL; of a name that was there before, with the same data directory. */
-  async gateway(name: string, { failpoint, settings, env: more }: ReplicaOptions = {}): Promise<Replica> {
+  async gateway(
+    name: string,
+    { failpoint, settings = {}, env: more }: ReplicaOptions = {},
+  ): Promise<Replica> {
     const dir = join(this.dir, name);
     mkdirSync(dir, { recursive: true });
     const { id, secretHash, text } = this.#key;
+    const { redis = {}, ...others } = settings;
     const env = configured(dir, {
       auth: { keys: [{ id, secret_sha256: secretHash.toString('hex'), tenant: 'acme', roles: ['admin'] }] },
       loaders: [{ type: 'yaml-file', paths: [join(this.dir, 'tools.yaml')] }],
-      redis: { url: `redis://127.0.0.1:${this.redisLine.port}` },
+      redis: { url: `redis://127.0.0.1:${this.redisLine.port}`, ...redis },
       database: { url: this.postgres.url(undefined, this.postgresLine.port) },
       webhooks: {
         allow_hosts: ['127.0.0.1'],
@@ -88,7 +92,7 @@ export class FaultBench {
         secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
         base_delay_ms: 100,
       },
-      ...settings,
+      ...others,
     });
     Object.assign(env, more);
     if (failpoint !== undefined) Object.assign(env, { NODE_ENV: 'test', UTE_FAILPOINT: failpoint });
