@@ -127,6 +127,25 @@ describe('limits over replicas', () => {
     expect(await inUse()).toBe(1);
   });
 
+  it('a call whose key holds something else fails alone: those asked about with it are decided, and counted whole', async () => {
+    const { clients } = await replica();
+    const store = new AdmissionStore(clients, 'r', { leaseTtlMs: 5_000, silentMs: 500, replicaTtlMs: 5_000 });
+    const epoch = (await redis.client.get('ute:epoch')) ?? '';
+    await redis.client.rpush('ute:lease:odd', 'no sorted set');
+    const ask = (key: string) => {
+      const one = request({ rates: [rate({ burst: 5 })], leases: [lease({ key, limit: 5 })] });
+      return store.admit({ request: one, epoch, mayWait: false, othersWaiting: () => 0 });
+    };
+    const answers = await Promise.allSettled([ask('sound'), ask('odd'), ask('sound')]);
+    expect(answers).toMatchObject([
+      { status: 'fulfilled', value: { kind: 'granted', rates: [{ remaining: 4 }] } },
+      { status: 'rejected', reason: { message: expect.stringContaining('WRONGTYPE') as string } },
+      { status: 'fulfilled', value: { kind: 'granted', rates: [{ remaining: 3 }] } },
+    ]);
+    expect(await ask('sound')).toMatchObject({ left: 2, rates: [{ remaining: 2 }] });
+    await expect(ask('odd')).rejects.toThrow('WRONGTYPE');
+  });
+
   it('a fencing token is greater than every one before it, also after the store lost everything', async () => {
     const two = [await replica(FAST), await replica(FAST)];
     const tokens: bigint[] = [];

@@ -33,7 +33,8 @@ export function intentOf(call: ToolCall, clock: Clock): AuditRecord {
     partialSideEffects: false,
     registryVersion: call.snapshot.version,
     traceId: call.progress.traceId,
-    notes: notesOf(call),
+    // Whoever dies with the slot leaves no outcome: who held it stands here.
+    notes: notesOf(call, NO_INTENTS, call.progress.fencingToken),
   };
 }
 
@@ -111,13 +112,18 @@ const NO_INTENTS: readonly Intent[] = [];
 const MOST_INTENTS = 16;
 const LONGEST_INTENT = 64;
 
-function notesOf({ context, progress, request }: ToolCall, intents = NO_INTENTS): AuditRecord['notes'] {
+function notesOf(
+  { context, progress, request }: ToolCall,
+  intents = NO_INTENTS,
+  fencingToken?: string,
+): AuditRecord['notes'] {
   const { parent, through } = request;
   const hasNothing =
     progress.notes === undefined && parent === undefined && through === undefined && intents.length === 0;
-  if (hasNothing && context.dryRun !== true) return undefined;
+  if (hasNothing && fencingToken === undefined && context.dryRun !== true) return undefined;
   return {
     ...progress.notes,
+    ...(fencingToken !== undefined && { fencing_token: fencingToken }),
     ...(context.dryRun === true && { dry_run: true }),
     ...(parent !== undefined && { parent_call_id: parent.callId }),
     ...(through !== undefined && { toolset: through.toolsetName.slice(0, MAX_NAME) }),

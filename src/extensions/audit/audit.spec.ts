@@ -185,6 +185,17 @@ describe('audit', () => {
     expect(new Set(writing.records.map(({ eventId }) => eventId)).size).toBe(2);
   });
 
+  it('the intent of a call that holds a slot says by which fencing token: whoever dies with the slot leaves no outcome', async () => {
+    const { sink, records } = sinkOf();
+    const call = callFor(WRITER);
+    call.progress.fencingToken = '17';
+    await through(extensionOf(sink), call, coreNext().next, options());
+    expect(records.map(({ kind, notes }) => [kind, notes])).toEqual([
+      ['intent', { fencing_token: '17' }],
+      ['outcome', undefined],
+    ]);
+  });
+
   it.each([
     ['the gateway says so', READER, { mode: 'strict' }, ['intend', 'write']],
     ['the tool says so', functionOf({ extensions: { audit: { mode: 'durable' } } }), {}, ['write']],

@@ -224,7 +224,8 @@ export class AuditJournal {
   async #failed(group: Group, error: unknown): Promise<number> {
     this.#failure = error;
     group.synced?.reject(unavailable(this.#failure));
-    this.#waiting.lines.unshift(...group.lines);
+    const { lines, synced } = this.#waiting;
+    this.#waiting = { lines: group.lines.concat(lines), synced };
     await this.#endSegment().catch(() => undefined);
     const delayMs = this.#retryMs;
     this.#retryMs = Math.min(LAST_RETRY_MS, delayMs * 2);

@@ -7,8 +7,8 @@ interface Held {
 }
 
 /**
- * Undefined where the call holds none. From here on it is part of the call's record: only of a call that has shown it to somebody
- * does it tell anything.
+ * Undefined where the call holds none. From here on it is part of the call's record, whether or not the request arrives: of a call that
+ * shows it to nobody it tells nothing.
  */
 export function shownFencingToken(progress: Held): string | undefined {
   const { fencingToken } = progress;

@@ -10,6 +10,7 @@ import { LATE } from './admission-lua.ts';
  *       that begin have a limit; per rate: burst, rate, period in ms, shadow (0/1); per lease: limit, others that wait for it at this
  *       replica; per budget: limit, amount, whether less will do (0/1), ms after which it is forgotten; how many budgets may begin to
  *       be counted in a period, and its ms.
+ * A call that fails, as where a key holds something else, says why, and the others have their answers.
  * Rates are GCRA: a key holds its theoretical arrival time, in microseconds since BASE. While a slot is free but
  * replicas wait for it, it belongs to the one whose turn is oldest; of that one, to who waits before who just came.
  */
@@ -135,10 +136,6 @@ local function decide(rateCount, leaseCount, budgetCount, hasBegun)
   end
 
   stand(true)
-  for i = 1, rateCount do
-    local name = KEYS[rateKey + i]
-    if fits[i] then tatOf[name], isSpent[name] = tats[i] + steps[i], true end
-  end
   for k = 1, budgetCount do
     local name = KEYS[budgetKey + k]
     redis.call('INCRBY', name, string.format('%.0f', taken[k]))
@@ -164,14 +161,25 @@ local function decide(rateCount, leaseCount, budgetCount, hasBegun)
   end
   local reply = {'granted', token, left, states, taken}
   redis.call('SET', record, cjson.encode(reply), 'PX', tonumber(ARGV[arg + 2]))
+  for i = 1, rateCount do
+    local name = KEYS[rateKey + i]
+    if fits[i] then tatOf[name], isSpent[name] = tats[i] + steps[i], true end
+  end
   return reply
 end
 
-local replies = {}
-for n = 1, tonumber(ARGV[5]) do
+local replies, failed, failures = {}, nil, 0
+local count = tonumber(ARGV[5])
+for n = 1, count do
   local rateCount, leaseCount, budgetCount = tonumber(ARGV[arg + 4]), tonumber(ARGV[arg + 5]), tonumber(ARGV[arg + 6])
   local begunCount = tonumber(ARGV[arg + 7])
-  replies[n] = decide(rateCount, leaseCount, budgetCount, begunCount == 1)
+  local isDecided, reply = pcall(decide, rateCount, leaseCount, budgetCount, begunCount == 1)
+  if isDecided then
+    replies[n] = reply
+  else
+    failed, failures = reply, failures + 1
+    replies[n] = {'failed', type(reply) == 'table' and reply.err or tostring(reply)}
+  end
   key = key + 1 + rateCount + 3 * leaseCount + budgetCount + begunCount
   arg = arg + 7 + 4 * rateCount + 2 * leaseCount + 4 * budgetCount + 2 * begunCount
 end
@@ -180,5 +188,7 @@ for name in pairs(isSpent) do
   redis.call('SET', name, string.format('%.3f', tat), 'PX', math.max(1, math.ceil((tat - us) / 1000)))
 end
 if fence then redis.call('SET', KEYS[2], string.format('%.0f', fence)) end
+-- Not the calls but the server, as one that may not write.
+if failures == count then error(failed, 0) end
 return replies
 `;

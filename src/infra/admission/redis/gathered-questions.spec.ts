@@ -80,3 +80,11 @@ it('an answer that is missing is no grant', async () => {
   expect(first).toMatchObject({ status: 'fulfilled', value: { left: 3 } });
   expect(second).toMatchObject({ status: 'rejected' });
 });
+
+it('a call about which the script failed fails alone', async () => {
+  const { ask } = opened(() => [granted(3), ['failed', 'WRONGTYPE of a key'], granted(2)]);
+  const [first, second, third] = await Promise.allSettled([ask('one'), ask('two'), ask('three')]);
+  expect(first).toMatchObject({ status: 'fulfilled', value: { left: 3 } });
+  expect(second).toMatchObject({ status: 'rejected', reason: { message: 'WRONGTYPE of a key' } });
+  expect(third).toMatchObject({ status: 'fulfilled', value: { left: 2 } });
+});

@@ -58,21 +58,30 @@ export class GatheredQuestions {
       keys.push(...asked.keys);
       args.push(...asked.args);
     }
+    let raw: RawReplies;
     try {
-      const raw = (await this.#send(epoch, { keys, args, count: waiting.length })) as RawReplies;
-      waiting.forEach(({ question, resolve }, index) => resolve(replyTo(question, raw, index)));
+      raw = (await this.#send(epoch, { keys, args, count: waiting.length })) as RawReplies;
     } catch (error) {
       for (const { reject } of waiting) reject(error);
+      return;
     }
+    waiting.forEach(({ question, resolve, reject }, index) => {
+      try {
+        resolve(replyTo(question, raw, index));
+      } catch (error) {
+        reject(error);
+      }
+    });
   }
 }
 
 /** One of each question; a store that is another one answers none of them. */
-type RawReplies = readonly ['epoch'] | readonly RawReply[];
+type RawReplies = readonly ['epoch'] | readonly (RawReply | readonly ['failed', string])[];
 
 function replyTo({ request }: AdmitQuestion, raw: RawReplies, index: number): AdmitReply {
   const reply = raw[index];
   if (raw[0] === 'epoch') return { kind: 'other_epoch' };
   if (typeof reply !== 'object') throw new Error('the store has not answered every question');
+  if (reply[0] === 'failed') throw new Error(reply[1]);
   return readReply(reply, request);
 }
