@@ -1,4 +1,4 @@
-// AdmissionStore: what admission asks of Redis, in its own words: one script per question, keys and replies kept in here.
+// AdmissionStore: what admission asks of Redis, in its own words: one script for each kind of question, keys and replies kept in here.
 import { createHash } from 'node:crypto';
 import type { LeaseRule } from '../../../ports/admission-control.ts';
 import { GIVE_BACK, RELEASE, RENEW } from './admission-lua.ts';
