@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { certificateAuthority, type Authority } from '../helpers/certificates.ts';
+import { certificateAuthority, mutualTls, type Authority } from '../helpers/certificates.ts';
 import { grpcDoor } from '../helpers/doors.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import type { Certificate } from '../helpers/self-signed-certificate.ts';
@@ -20,20 +20,9 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'ute-mtls-'));
   [authority, foreign] = [certificateAuthority(), certificateAuthority()];
-  const server = authority.sign('/CN=gateway', ['DNS.1 = localhost', 'IP.1 = 127.0.0.1']);
-  const file = (name: string, content: Buffer) => {
-    writeFileSync(join(dir, name), content);
-    return join(dir, name);
-  };
   gateway = await startGateway({
     tools: ['test/fixtures/async/tools.yaml'],
-    settings: {
-      tls: {
-        cert_file: file('server.pem', server.cert),
-        key_file: file('server.key', server.key),
-        client_ca_file: file('ca.pem', authority.cert),
-      },
-    },
+    settings: { tls: mutualTls(authority, dir, ['DNS.1 = localhost', 'IP.1 = 127.0.0.1']) },
     auth: {
       client_certificates: [
         { name: 'voice', san: SPIFFE, tenant: 'acme', roles: ['agent'] },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
-import { certificateAuthority, type Authority } from '../helpers/certificates.ts';
+import { certificateAuthority, mutualTls, type Authority } from '../helpers/certificates.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 let cwd: string;
@@ -15,11 +15,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'ute-mtls-cli-'));
   authority = certificateAuthority();
-  const file = (name: string, content: Buffer | string) => {
-    writeFileSync(join(cwd, name), content);
-    return join(cwd, name);
-  };
-  const server = authority.sign('/CN=gateway', ['IP.1 = 127.0.0.1']);
+  const file = (name: string, content: Buffer | string) => writeFileSync(join(cwd, name), content);
   const own = authority.sign('/CN=operator');
   const other = authority.sign('/CN=other');
   file('operator.pem', own.cert);
@@ -28,13 +24,7 @@ beforeAll(async () => {
   file('empty.pem', '');
   gateway = await startGateway({
     tools: ['test/fixtures/async/tools.yaml'],
-    settings: {
-      tls: {
-        cert_file: file('server.pem', server.cert),
-        key_file: file('server.key', server.key),
-        client_ca_file: file('ca.pem', authority.cert),
-      },
-    },
+    settings: { tls: mutualTls(authority, cwd) },
     auth: {
       client_certificates: [
         { name: 'operator', subject: { CN: 'operator' }, tenant: 'acme', roles: ['admin', 'agent'] },

@@ -45,3 +45,21 @@ export function certificateAuthority(): Authority {
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
 }
+
+/** Settings of a gateway whose clients must show a certificate of this CA; its files, and `ca.pem`, are written into `dir`. */
+export function mutualTls(
+  authority: Authority,
+  dir: string,
+  names: readonly string[] = ['IP.1 = 127.0.0.1'],
+) {
+  const file = (name: string, content: Buffer) => {
+    writeFileSync(join(dir, name), content);
+    return join(dir, name);
+  };
+  const server = authority.sign('/CN=gateway', names);
+  return {
+    cert_file: file('server.pem', server.cert),
+    key_file: file('server.key', server.key),
+    client_ca_file: file('ca.pem', authority.cert),
+  };
+}

@@ -1,4 +1,4 @@
-// What admission keeps in Redis, held to a model: any history of asking, giving back, renewing, running out and losing everything.
+// What admission keeps in Redis by its scripts (admit-lua.ts, admission-lua.ts), held to a model: any history of asking, giving back, renewing, running out and losing everything.
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
