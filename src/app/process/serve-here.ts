@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --expose-gc --max-semi-space-size=64
+#!/usr/bin/env -S node --expose-gc --max-semi-space-size=64 --gc-memory-reducer-start-delay-ms=300000
 // The executable behind `unified-tool-executor`: serves the gateway of the current folder; where there is none, the demo of
 // this package. Kept to what Node 12 can read: main.ts says what Node it needs.
 import { existsSync } from 'fs';
