@@ -37,7 +37,8 @@ export interface ShipperDeps {
 const NOT_OF_THE_RECORD: ReadonlySet<string> = new Set(['23505', '23514']);
 const EVERY_MS = 1_000;
 const LAST_RETRY_MS = 15_000;
-const CHUNK = 500;
+/** Lines in one transaction, which costs a sync and holds the chains: a whole file of those that calls write. */
+const CHUNK = 3_000;
 
 export class AuditShipper {
   readonly #deps: ShipperDeps;

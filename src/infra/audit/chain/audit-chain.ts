@@ -2,15 +2,19 @@
 import { CompiledQuery, sql, type Transaction } from 'kysely';
 import { OWNER_LOST } from '../../calls/owner-lost.ts';
 import type { Database } from '../../postgres/database.ts';
+import { BinaryRows } from '../../postgres/statements/binary-rows.ts';
 import type { Tables } from '../../postgres/tables.ts';
 import { chainLines, ownLine, recordWork, type ChainEnd, type OwnLine } from './chain-lines.ts';
-import { LINE_FIELDS, TRAIL_COLUMNS } from './trail-columns.ts';
-import { trailRows } from './trail-rows.ts';
+import { COPIED_COLUMNS, LINE_FIELDS } from './trail-columns.ts';
+import { addTrailRows } from './trail-rows.ts';
 
 type Trx = Transaction<Tables>;
 
 /** With the rows as its one parameter: copy-statements.ts. */
-const STORE = `COPY audit_trail (${TRAIL_COLUMNS}) FROM STDIN`;
+const STORE = `COPY audit_trail (${COPIED_COLUMNS.join(', ')}) FROM STDIN (FORMAT binary)`;
+/** Of a row, mostly. */
+const ROW_BYTES = 450;
+const MOST_KEPT_BYTES = 4 << 20;
 
 export interface Appending {
   /** None of them can be there already. */
@@ -25,6 +29,8 @@ export class AuditChain {
   readonly #owner: Database['owner'];
   /** Days that have a partition. */
   readonly #days = new Set<string>();
+  /** Of the rows before, to be written over: new memory for each piece has V8 search its whole heap once a second. */
+  #memory: Buffer | undefined;
 
   constructor({ db, owner }: Pick<Database, 'db' | 'owner'>) {
     this.#db = db;
@@ -99,11 +105,20 @@ export class AuditChain {
     if (lines.length === 0) return;
     await this.#ensureDay(trx, recordedAt.slice(0, 10));
     const chained = chainLines(lines, ends, recordedAt);
-    await trx.executeQuery(CompiledQuery.raw(STORE, [trailRows(lines, chained, recordedAt)]));
+    await this.#copy(trx, lines.length, (rows) => addTrailRows(rows, lines, chained, recordedAt));
     const telling = ofCalls === undefined ? [] : lines.filter(tellsOfCall);
     if (ofCalls !== undefined && telling.length > 0)
       await callsStatement(telling, ofCalls.gateway).execute(trx);
     await moveEnds(trx, ends, chained.ends, recordedAt);
+  }
+
+  async #copy(trx: Trx, count: number, add: (rows: BinaryRows) => void): Promise<void> {
+    const rows = new BinaryRows(this.#memory ?? Buffer.allocUnsafeSlow(count * ROW_BYTES));
+    // Another piece may come while these rows are on their way.
+    this.#memory = undefined;
+    add(rows);
+    await trx.executeQuery(CompiledQuery.raw(STORE, [rows.complete()]));
+    if (rows.memory.length <= MOST_KEPT_BYTES) this.#memory = rows.memory;
   }
 
   async #ensureDay(trx: Trx, day: string): Promise<void> {

@@ -10,15 +10,23 @@ export const LINE_FIELDS =
   read_only boolean, reason text, registry_version text, remaining_ms double precision, requested_tool text, tool text,
   tool_version text, trace_id text, tenant_id text, notes jsonb, personal_salt text, session_id text, user_id text`);
 
-/** That a line and a row have alike, in the order of TRAIL_COLUMNS. */
-export const SAME_NAMES =
-  `agent_id at attempts call_id call_kind door duration_ms event_id executor idempotent intended kind
-  outcome partial_side_effects principal_id read_only reason registry_version remaining_ms requested_tool tool tool_version
-  trace_id tenant_id notes session_id user_id`.split(/\s+/);
+/** That a line and a row have alike, in the order of COPIED_COLUMNS: first those that most calls of a tool have alike. */
+const SAME_COLUMNS =
+  `call_kind door executor kind outcome reason registry_version requested_tool tool tool_version
+  idempotent intended partial_side_effects read_only
+  agent_id call_id event_id principal_id session_id tenant_id trace_id user_id
+  at attempts duration_ms remaining_ms notes`.split(/\s+/);
 
-const SAME = SAME_NAMES.join(', ');
-
-export const TRAIL_COLUMNS = `${SAME}, arguments_hash, personal_hash, personal_salt, seq, recorded_at, hash`;
+/** In the order in which trail-rows.ts writes them. */
+export const COPIED_COLUMNS: readonly string[] = [
+  ...SAME_COLUMNS,
+  'arguments_hash',
+  'personal_hash',
+  'personal_salt',
+  'seq',
+  'recorded_at',
+  'hash',
+];
 
 /** A row as the record it was. Null where a field says nothing. */
 export interface TrailRow {
@@ -57,7 +65,7 @@ export interface TrailRow {
   readonly personal_salt: string | null;
 }
 
-export const TRAIL_ROW = sql.raw(`${SAME}, seq, recorded_at, encode(hash, 'hex') AS hash,
+export const TRAIL_ROW = sql.raw(`${SAME_COLUMNS.join(', ')}, seq, recorded_at, encode(hash, 'hex') AS hash,
   encode(arguments_hash, 'hex') AS arguments_hash, encode(personal_hash, 'hex') AS personal_hash,
   encode(personal_salt, 'hex') AS personal_salt`);
 

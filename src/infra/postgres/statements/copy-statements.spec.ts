@@ -21,14 +21,17 @@ function connected() {
   return { client, asked };
 }
 
-it('a COPY with rows is a statement that gives their number', async () => {
-  const { client, asked } = connected();
-  const answer = client.query(COPY, [Buffer.from('1\t2\n')]);
-  const copy = asked[0]?.[0] as Asked;
-  copy.handleCommandComplete({ text: 'COPY 3' });
-  copy.handleReadyForQuery();
-  expect(await answer).toEqual({ command: 'COPY', rowCount: 3, rows: [] });
-});
+it.each([COPY, `${COPY} (FORMAT binary)`])(
+  '%s with rows is a statement that gives their number',
+  async (text) => {
+    const { client, asked } = connected();
+    const answer = client.query(text, [Buffer.from('1\t2\n')]);
+    const copy = asked[0]?.[0] as Asked;
+    copy.handleCommandComplete({ text: 'COPY 3' });
+    copy.handleReadyForQuery();
+    expect(await answer).toEqual({ command: 'COPY', rowCount: 3, rows: [] });
+  },
+);
 
 it('what PostgreSQL says of the row that it refuses is in no error', async () => {
   const { client, asked } = connected();

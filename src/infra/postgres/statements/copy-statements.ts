@@ -2,7 +2,7 @@
 import { DatabaseError, type ClientBase, type Pool } from 'pg';
 import { copyIn } from '../copy-tables.ts';
 
-const COPY_IN = /^COPY .+ FROM STDIN$/s;
+const COPY_IN = /^COPY .+ FROM STDIN(?: \(FORMAT binary\))?$/s;
 
 /** To be told of a pool before all else that stands between its connections and those who ask them. */
 export function takeCopyStatements(pool: Pool): void {
