@@ -3,7 +3,7 @@
 export const ROUNDS = 5;
 export const SECONDS = 3;
 /** Both sides, until the compiler has nothing left to do. */
-export const WARM_UP_SECONDS = 6;
+export const WARM_UP_SECONDS = 10;
 
 const rows = [];
 

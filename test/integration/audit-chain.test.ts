@@ -72,6 +72,18 @@ it('is SHA-256 over a zero byte and canonical JSON of the record, its place and 
   expect(row?.hash).toBe(createHash('sha256').update(`\0${text}`).digest('hex'));
 });
 
+it('pieces that one replica stores at the same time stay apart, larger or smaller than the one before', async () => {
+  const names = ['a', 'bb', 'ccc'].map((name) => `${tenant}-${name}`);
+  for (const count of [200, 3, 600]) {
+    const piece = (name: string) => linesOf(some(count, { tenant: name, user: `user of ${name}` }));
+    await Promise.all(names.map((name) => table.store(piece(name))));
+  }
+  for (const name of names) {
+    const users = (await chainOf(name)).map((row) => row.user_id);
+    expect([users.length, new Set(users)]).toEqual([803, new Set([`user of ${name}`])]);
+  }
+});
+
 it('several replicas that write at once, for several tenants, make one chain for each', async () => {
   const names = [0, 1, 2].map((n) => `${tenant}-${n}`);
   const replicas = await Promise.all([0, 1, 2, 3].map(() => there.another().opened()));
