@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../postgres/database.ts';
 import { isDataError, type AuditTable } from './audit-shipper.ts';
-import { AuditChain, beginStatement } from './chain/audit-chain.ts';
+import { AuditChain } from './chain/audit-chain.ts';
+import { beginStatement } from './chain/call-rows.ts';
 import { LINE_FIELDS } from './chain/trail-columns.ts';
 
 /** Chained in one transaction: as long as it takes, others wait for the same chains. */

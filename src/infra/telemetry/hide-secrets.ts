@@ -25,8 +25,14 @@ function hidden(value: unknown, depth: number): unknown {
   if (depth === MAX_DEPTH) return TOO_DEEP;
   if (Array.isArray(value)) return hiddenInList(value, depth);
   // An error may carry what it was made from, headers and all.
-  const fields = value instanceof Error ? stdSerializers.err(value) : value;
+  const fields = value instanceof Error ? withoutRows(stdSerializers.err(value)) : value;
   return hiddenInObject(fields as Fields, depth);
+}
+
+/** Of a row that it refuses PostgreSQL says beside its message all that stands in it, which may be about a person. */
+function withoutRows(error: object): object {
+  const isOfPostgres = 'severity' in error && 'routine' in error;
+  return isOfPostgres ? { ...error, detail: undefined, where: undefined } : error;
 }
 
 function hiddenInObject(fields: Fields, depth: number): Fields {

@@ -1,5 +1,6 @@
 // Specs of JsonLog, with a list in the place of stdout; what happens at exit is tested in a process of its own.
 import * as fc from 'fast-check';
+import { DatabaseError } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { JsonLog, type LogLevel, type JsonLogOptions } from './json-log.ts';
 import type { LogDestination } from './stdout.ts';
@@ -84,6 +85,20 @@ describe('JsonLog', () => {
     expect(line).toMatchObject({ nested: { reason: { headers: { authorization: '[hidden]' } } } });
     expect(JSON.stringify(line?.['err'])).toMatch(/upstream failed.*connection refused.*json-log\.spec\.ts/s);
     expect(text()).not.toContain('hunter2');
+  });
+
+  it('repeats nothing of a row that PostgreSQL refuses', () => {
+    const { log, lines, text } = setUp();
+    const refused = Object.assign(new DatabaseError('null value in column "id"', 0, 'error'), {
+      code: '23502',
+      severity: 'ERROR',
+      routine: 'ExecConstraints',
+      detail: 'Failing row contains (null, ann).',
+      where: 'line 1: "ann"',
+    });
+    log.error({ err: refused }, 'not stored');
+    expect(lines()).toMatchObject([{ err: { message: 'null value in column "id"', code: '23502' } }]);
+    expect(text()).not.toContain('ann');
   });
 
   it('keeps what it was told to hide out of every line, fields, errors and messages alike', () => {

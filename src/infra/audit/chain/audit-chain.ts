@@ -1,11 +1,11 @@
 // AuditChain: the only writer of the audit trail. Whoever adds to the chain of a tenant holds the row that says where it ends.
 import { CompiledQuery, sql, type Transaction } from 'kysely';
-import { OWNER_LOST } from '../../calls/owner-lost.ts';
 import type { Database } from '../../postgres/database.ts';
 import { BinaryRows } from '../../postgres/statements/binary-rows.ts';
 import type { Tables } from '../../postgres/tables.ts';
+import { storeCalls } from './call-rows.ts';
 import { chainLines, ownLine, recordWork, type ChainEnd, type OwnLine } from './chain-lines.ts';
-import { COPIED_COLUMNS, LINE_FIELDS } from './trail-columns.ts';
+import { COPIED_COLUMNS } from './trail-columns.ts';
 import { addTrailRows } from './trail-rows.ts';
 
 type Trx = Transaction<Tables>;
@@ -106,9 +106,7 @@ export class AuditChain {
     await this.#ensureDay(trx, recordedAt.slice(0, 10));
     const chained = chainLines(lines, ends, recordedAt);
     await this.#copy(trx, lines.length, (rows) => addTrailRows(rows, lines, chained, recordedAt));
-    const telling = ofCalls === undefined ? [] : lines.filter(tellsOfCall);
-    if (ofCalls !== undefined && telling.length > 0)
-      await callsStatement(telling, ofCalls.gateway).execute(trx);
+    if (ofCalls !== undefined) await storeCalls(trx, lines, ofCalls.gateway);
     await moveEnds(trx, ends, chained.ends, recordedAt);
   }
 
@@ -185,51 +183,6 @@ function idsOf({ chained }: OwnLine): { readonly eventId: string; readonly ref: 
     () => JSON.parse(`${chained}}`) as { readonly event_id: string; readonly call_id?: string },
   );
   return { eventId: said.event_id, ref: said.call_id ?? said.event_id };
-}
-
-/** Of a call without an intent there is no other row. */
-function tellsOfCall({ chained }: OwnLine): boolean {
-  // Names are sorted, and quotes inside a value are escaped: one look for the kind finds what stands beside it.
-  const kind = chained.indexOf(KIND);
-  return (
-    chained.startsWith('intent"', kind + KIND.length) || chained.startsWith(INTENDED, kind - INTENDED.length)
-  );
-}
-
-const KIND = ',"kind":"';
-const INTENDED = ',"intended":true';
-
-/**
- * A call has a row of its own from its intent to its end, while somebody may have to tell how it ended; its end is in the
- * audit trail. What a human has found out about it is not overruled.
- */
-function callsStatement(lines: readonly OwnLine[], gateway: string) {
-  const json = `[${lines.map(({ text }) => text).join(',')}]`;
-  return sql`/* store_calls_of_audit */
-    WITH incoming AS MATERIALIZED (
-      SELECT * FROM json_to_recordset(${json}::json) AS record (${LINE_FIELDS})
-      WHERE call_kind = 'sync' AND tenant_id <> ''
-    ), ended AS (
-      DELETE FROM calls USING incoming
-      WHERE calls.id = incoming.call_id AND calls.tenant_id = incoming.tenant_id AND incoming.kind = 'outcome'
-        AND calls.kind = 'sync' AND (calls.finished_at IS NULL OR calls.reason = ${OWNER_LOST})
-    )
-    ${beginStatement(sql`at`, gateway)}
-      AND NOT EXISTS (SELECT FROM incoming AS later WHERE later.call_id = incoming.call_id AND later.kind = 'outcome')
-    ON CONFLICT (id) DO NOTHING`;
-}
-
-/** Of the intents in `incoming`; how long each may take counts from `since`. */
-export function beginStatement(since: ReturnType<typeof sql>, gateway: string) {
-  return sql`INSERT INTO calls (id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version, executor,
-      arguments_hash, kind, status, read_only, idempotent, partial_side_effects, attempts, registry_version, trace_id,
-      notes, created_at, started_at, deadline_at, owner)
-    SELECT call_id, tenant_id, coalesce(principal_id, ''), coalesce(agent_id, ''), coalesce(user_id, ''),
-      coalesce(session_id, ''), coalesce(door, ''), coalesce(tool, requested_tool, ''), coalesce(tool_version, ''),
-      coalesce(executor, ''), coalesce(arguments_hash, ''), call_kind, 'running', coalesce(read_only, false),
-      coalesce(idempotent, false), false, 0, coalesce(registry_version, ''), coalesce(trace_id, ''), notes, at, at,
-      ${since} + coalesce(remaining_ms, 0) * interval '1 millisecond', ${gateway}
-    FROM incoming WHERE kind = 'intent' AND call_kind = 'sync' AND tenant_id <> ''`;
 }
 
 async function moveEnds(

@@ -26,6 +26,8 @@ export interface OwnLine {
 /** A line as this version writes it; one of an older version, or made by SQL, is written anew. Throws SyntaxError. */
 export function ownLine(line: string): OwnLine {
   const parts = partsOf(line);
+  // PostgreSQL would hold the chain of another name.
+  if (parts?.tenant.isWellFormed() === false) throw new SyntaxError(NO_RECORD);
   if (parts !== undefined) return { text: line, ...parts };
   return recordWork(() => {
     const text = auditLine(foreignRecord(JSON.parse(line) as TrailRow | null)).trimEnd();

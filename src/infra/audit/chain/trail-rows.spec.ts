@@ -124,6 +124,14 @@ it.each([
   ],
   ['with a text that is none', (line: string) => line.replace('"door":"rest"', '"door":7')],
   ['with a flag that is none', (line: string) => line.replace('"intended":true', '"intended":"yes"')],
+  [
+    'with a number beyond all numbers',
+    (line: string) => line.replace('"duration_ms":3.5', '"duration_ms":1e999'),
+  ],
+  [
+    'of a tenant that is no text',
+    (line: string) => line.replace('"tenant_id":"acme"', String.raw`"tenant_id":"x\ud800"`),
+  ],
   ['with a number that is none', (line: string) => line.replace('"duration_ms":3.5', '"duration_ms":"3.5"')],
   [
     'with a hash of other digits',

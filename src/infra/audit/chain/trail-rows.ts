@@ -112,7 +112,7 @@ class LineColumns {
 
   #double(value: unknown): void {
     if (value === undefined || value === null) this.#rows.nothing();
-    else if (typeof value === 'number') this.#rows.double(value);
+    else if (Number.isFinite(value)) this.#rows.double(value as number);
     else throw new SyntaxError(NO_RECORD);
   }
 
