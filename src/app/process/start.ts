@@ -2,6 +2,9 @@
 // faster by a third.
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { leaveThreadsTheirLimits } from './thread-memory.ts';
+
+leaveThreadsTheirLimits();
 
 // Beside the code and not in a shared temporary folder: what lies in it is run.
 enableCompileCache(fileURLToPath(new URL('.compile-cache', import.meta.url)));

@@ -7,7 +7,7 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
-import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
+import type { AuditSink } from '../../ports/audit-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { whole } from '../../lib/settings/whole.ts';
 import { intentOf, outcomeOf } from './audit-record.ts';
@@ -71,8 +71,15 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
           return response;
         }
         const make = () => outcomeOf(call, progress.pinned ?? fn, response, clock);
-        if (mode !== 'best_effort' || progress.isIntended === true) return recorded(sink, make, response);
-        sink.offer(make);
+        if (mode === 'best_effort' && progress.isIntended !== true) {
+          sink.offer(make);
+          return response;
+        }
+        try {
+          await sink.write(make());
+        } catch (error) {
+          throw unrecorded(response, error);
+        }
         return response;
       },
   };
@@ -107,19 +114,6 @@ function isForReading(fn: ToolFunction | undefined, gatewayMode: AuditMode | und
 
 function changes({ function: fn }: ToolCall): boolean {
   return fn?.spec.metadata.readOnly === false;
-}
-
-async function recorded(
-  sink: AuditSink,
-  make: () => AuditRecord,
-  response: ToolResponse,
-): Promise<ToolResponse> {
-  try {
-    await sink.write(make());
-    return response;
-  } catch (error) {
-    throw unrecorded(response, error);
-  }
 }
 
 /** The tool may have run: the caller learns that, and that nobody wrote it down. */

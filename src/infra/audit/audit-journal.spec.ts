@@ -134,6 +134,7 @@ describe('AuditJournal', () => {
     await journal.seal();
     const large = 'x'.repeat(1 << 20);
     await journal.append(line(large));
+    await journal.flush();
     expect(journal.sealed).toHaveLength(2);
     expect(journal.pending).toBe(2);
     const next = await AuditJournal.open({ storage: disk, clock: new FakeClock(), maxBacklogBytes: 1 });

@@ -191,7 +191,7 @@ export class AuditJournal {
     return this.#cycle;
   }
 
-  /** The time after which to try again, if it failed. */
+  /** The time after which to try again, if it failed. Nobody waits for the end of a file: what comes meanwhile begins the next. */
   async #writeOnce(): Promise<number | undefined> {
     this.#timer.clear();
     const group = this.#waiting;
@@ -206,6 +206,7 @@ export class AuditJournal {
     this.#retryMs = FIRST_RETRY_MS;
     for (const line of group.lines) this.#budget.give(line.length);
     group.synced?.resolve();
+    if ((this.#current?.bytes ?? 0) >= SEGMENT_BYTES) await this.#endSegment();
     return undefined;
   }
 
@@ -217,8 +218,7 @@ export class AuditJournal {
     segment.bytes += bytes.length;
     await segment.file.append(bytes);
     segment.records += lines.length;
-    if (segment.bytes >= SEGMENT_BYTES) await this.#endSegment();
-    else if (segment.bytes >= SEGMENT_BYTES / 2) this.#storage.prepare(ROOM);
+    if (segment.bytes >= SEGMENT_BYTES / 2) this.#storage.prepare(ROOM);
   }
 
   async #failed(group: Group, error: unknown): Promise<number> {

@@ -5,6 +5,7 @@ import { isDataError, type AuditTable } from './audit-shipper.ts';
 import { AuditChain } from './chain/audit-chain.ts';
 import { beginStatement } from './chain/call-rows.ts';
 import { LINE_FIELDS } from './chain/trail-columns.ts';
+import { textsOf } from './json-lines.ts';
 
 /** Chained in one transaction: as long as it takes, others wait for the same chains. */
 const TAKEN_AT_ONCE = 500;
@@ -22,8 +23,7 @@ export class SqlAuditTable implements AuditTable {
   }
 
   store(lines: Buffer, fresh = false): Promise<void> {
-    const texts = lines.toString().trimEnd().split('\n');
-    return this.#chain.append(texts, { fresh, ofCalls: { gateway: this.#gateway } });
+    return this.#chain.append(textsOf(lines), { fresh, ofCalls: { gateway: this.#gateway } });
   }
 
   async takeIn(reject: (record: string) => Promise<void>): Promise<void> {

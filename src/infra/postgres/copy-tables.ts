@@ -4,7 +4,6 @@ import type { ClientBase, Connection, Submittable } from 'pg';
 
 type Wire = Connection & {
   query(text: string): void;
-  sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
   sendCopyFail(why: string): void;
   readonly stream: NodeJS.WritableStream & { pause(): void; resume(): void; writableNeedDrain?: boolean };
@@ -118,12 +117,26 @@ class CopyIn extends Copy {
 
   async #send(wire: Wire): Promise<void> {
     for await (const chunk of this.#chunks) {
-      wire.sendCopyFromChunk(chunk);
+      wire.stream.cork();
+      wire.stream.write(headOf(chunk));
+      wire.stream.write(chunk);
+      wire.stream.uncork();
       if (wire.stream.writableNeedDrain === true) await once(wire.stream, 'drain');
     }
   }
 
   handleCopyData(): void {}
+}
+
+const COPY_DATA = 0x64;
+const LENGTH_BYTES = 4;
+
+/** pg itself would copy the chunk behind it, into memory that is then thrown away. */
+function headOf(chunk: Buffer): Buffer {
+  const head = Buffer.allocUnsafe(1 + LENGTH_BYTES);
+  head[0] = COPY_DATA;
+  head.writeInt32BE(LENGTH_BYTES + chunk.length, 1);
+  return head;
 }
 
 const MOST_PENDING = 4 << 20;

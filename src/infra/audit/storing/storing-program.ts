@@ -20,9 +20,9 @@ giveWay();
 parentPort?.on('message', (task: StoringTask) => void stored(task).then(tell));
 tell({ kind: 'ready' });
 
-async function stored({ lines, fresh }: StoringTask): Promise<StoringAnswer> {
+async function stored({ memory, bytes, fresh }: StoringTask): Promise<StoringAnswer> {
   try {
-    await table.store(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength), fresh);
+    await table.store(Buffer.from(memory, 0, bytes), fresh);
     return { kind: 'stored' };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { WriterSettings } from '../../postgres/roles/writer-settings.ts';
 
 const PROGRAM = new URL(`storing-program${import.meta.url.slice(-3)}`, import.meta.url);
-/** Lines are bounded, and so is a piece of them: nothing of it gets near. */
-const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+/** Lines are bounded, and so is a piece of them: nothing of it gets near. One piece fills the part for short-lived objects once. */
+const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 48 };
 
 /** What the thread is started with: copied there. */
 export interface StoringWork {
@@ -14,7 +14,9 @@ export interface StoringWork {
 }
 
 export interface StoringTask {
-  readonly lines: Uint8Array;
+  readonly memory: SharedArrayBuffer;
+  /** Of the memory, from its start. */
+  readonly bytes: number;
   readonly fresh: boolean;
 }
 
@@ -33,6 +35,8 @@ type Waiting = PromiseWithResolvers<StoringAnswer>;
 export class StoringThread {
   readonly #worker: Worker;
   #waiting: Waiting | undefined;
+  /** Of the piece before, to be written over: with new memory for each, V8 searches the whole heap of the thread several times a second. */
+  #memory = new SharedArrayBuffer(0);
   #ended: Error | undefined;
 
   private constructor(work: StoringWork) {
@@ -56,9 +60,12 @@ export class StoringThread {
 
   /** As AuditTable.store; not to be called while it runs. */
   async store(lines: Uint8Array, fresh: boolean): Promise<void> {
-    const task: StoringTask = { lines: new Uint8Array(lines), fresh };
+    const bytes = lines.length;
+    if (bytes > this.#memory.byteLength) this.#memory = new SharedArrayBuffer(2 * bytes);
+    new Uint8Array(this.#memory).set(lines);
+    const task: StoringTask = { memory: this.#memory, bytes, fresh };
     const answered = this.#answer();
-    this.#worker.postMessage(task, [task.lines.buffer as ArrayBuffer]);
+    this.#worker.postMessage(task);
     const answer = await answered;
     if (answer.kind === 'failed') throw errorOf(answer);
   }
