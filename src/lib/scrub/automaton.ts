@@ -1,6 +1,7 @@
 // SecretAutomaton: finds every place where one of many texts stands, in one pass (Aho-Corasick). The time grows with the
 // length of what is searched and of nothing else, whatever the texts are: nothing is tried twice.
 import { EdgeTable } from './edge-table.ts';
+import { SkipTable } from './skip-table.ts';
 
 /** How many steps of building are done before others get their turn. */
 const STEPS_PER_SLICE = 4_096;
@@ -22,12 +23,17 @@ export class SecretAutomaton {
   readonly #others = new EdgeTable();
   readonly #ends = new Set<number>();
   readonly #rootAscii = new Int32Array(128);
+  readonly #skips: SkipTable;
   #size = 1;
   maxDepth = 0;
 
+  private constructor(skips: SkipTable) {
+    this.#skips = skips;
+  }
+
   /** Gives way after each slice, so that many or long texts can be taken in without stopping everything else. */
-  static *build(texts: Iterable<string>): Generator<void, SecretAutomaton> {
-    const automaton = new SecretAutomaton();
+  static *build(texts: ReadonlySet<string>): Generator<void, SecretAutomaton> {
+    const automaton = new SecretAutomaton(yield* SkipTable.of(texts));
     for (const text of texts) yield* automaton.#add(text);
     yield* automaton.#link();
     return automaton;
@@ -46,13 +52,16 @@ export class SecretAutomaton {
 
   /** True if one of the texts stands somewhere in this one. */
   finds(text: string): boolean {
-    const ascii = this.#rootAscii;
     const { longest } = this;
+    const skips = this.#skips;
     let state = ROOT;
-    for (let at = 0; at < text.length; at += 1) {
-      const unit = text.charCodeAt(at);
-      state = state === ROOT && unit < 128 ? (ascii[unit] as number) : this.step(state, unit);
-      if (state !== ROOT && (longest[state] as number) > 0) return true;
+    let at = skips.next(text, 0);
+    while (at < text.length) {
+      state = this.step(state, text.charCodeAt(at));
+      if ((longest[state] as number) > 0) return true;
+      at += 1;
+      // Nothing that has begun may still become whole.
+      if (state === ROOT) at = skips.next(text, at);
     }
     return false;
   }
