@@ -2,7 +2,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
-import { GroupBytes } from './group-bytes.ts';
+import { RecordGroup } from './record-group.ts';
 import { refusalOf, unavailable } from './refusal.ts';
 import { openSegment, sealedOf, SealedSegments, type OpenSegment } from './sealed-segments.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';
@@ -14,13 +14,6 @@ export interface JournalOptions {
   readonly maxBacklogBytes: number;
   /** Waiting for the disk. */
   readonly maxBufferedBytes?: number;
-}
-
-/** Lines that are written with one sync. */
-interface Group {
-  readonly lines: string[];
-  /** Of whoever waits for the disk, all together. Undefined: nobody does. */
-  synced: PromiseWithResolvers<void> | undefined;
 }
 
 /** While nobody waits for the disk: one write and one sync for the records of so much time. */
@@ -42,11 +35,11 @@ export class AuditJournal {
   readonly #maxBacklogBytes: number;
   /** Of `#waiting` and of the group that is being written: characters, which are bytes but for what is not ASCII. */
   readonly #budget: ByteBudget;
-  #waiting: Group = { lines: [], synced: undefined };
+  #waiting = new RecordGroup();
+  #spare = new RecordGroup();
   #current: OpenSegment | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
-  readonly #bytes = new GroupBytes();
   #failure: unknown;
   #retryMs = FIRST_RETRY_MS;
   #cycle: Promise<void> | undefined;
@@ -75,7 +68,7 @@ export class AuditJournal {
 
   /** Records that are not shipped yet. */
   get pending(): number {
-    return this.#waiting.lines.length + (this.#current?.records ?? 0) + this.#sealed.records;
+    return this.#waiting.records + (this.#current?.records ?? 0) + this.#sealed.records;
   }
 
   /** Which part of its share of the disk is taken, 0 to 1 and a little over. */
@@ -121,7 +114,7 @@ export class AuditJournal {
   }
 
   async flush(): Promise<void> {
-    while (this.#waiting.lines.length > 0 || this.#cycle !== undefined) {
+    while (this.#waiting.records > 0 || this.#cycle !== undefined) {
       await this.#writeGroup();
       if (this.#failure !== undefined) throw unavailable(this.#failure);
     }
@@ -165,12 +158,12 @@ export class AuditJournal {
   }
 
   #push(line: string): void {
-    const { lines, synced } = this.#waiting;
-    lines.push(line);
+    const group = this.#waiting;
+    group.add(line);
     this.#budget.take(line.length);
     if (this.#cycle !== undefined || this.#failure !== undefined) return;
-    if (lines.length >= GROUP_RECORDS) void this.#writeGroup();
-    else if (!this.#timer.isSet || (this.#timer.isUnhurried && synced !== undefined)) this.#gather();
+    if (group.records >= GROUP_RECORDS) void this.#writeGroup();
+    else if (!this.#timer.isSet || (this.#timer.isUnhurried && group.synced !== undefined)) this.#gather();
   }
 
   /** No time is given to those who wait: what comes while a group is written is the next, so that a slower disk has larger ones. */
@@ -186,7 +179,7 @@ export class AuditJournal {
       this.#budget.notify();
       if (this.#closed || this.#timer.isSet) return;
       if (retryMs !== undefined) this.#timer.after(retryMs);
-      else if (this.#waiting.lines.length > 0) this.#gather();
+      else if (this.#waiting.records > 0) this.#gather();
     });
     return this.#cycle;
   }
@@ -195,37 +188,41 @@ export class AuditJournal {
   async #writeOnce(): Promise<number | undefined> {
     this.#timer.clear();
     const group = this.#waiting;
-    this.#waiting = { lines: [], synced: undefined };
-    if (group.lines.length === 0 && this.#failure === undefined) return undefined;
+    if (group.records === 0 && this.#failure === undefined) return undefined;
+    this.#waiting = this.#spare;
     try {
-      await this.#write(group.lines);
+      await this.#write(group);
     } catch (error) {
       return this.#failed(group, error);
     }
     this.#failure = undefined;
     this.#retryMs = FIRST_RETRY_MS;
-    for (const line of group.lines) this.#budget.give(line.length);
+    this.#budget.give(group.characters);
     group.synced?.resolve();
+    group.empty();
+    this.#spare = group;
     if ((this.#current?.bytes ?? 0) >= SEGMENT_BYTES) await this.#endSegment();
     return undefined;
   }
 
-  async #write(lines: readonly string[]): Promise<void> {
+  async #write({ bytes, records }: RecordGroup): Promise<void> {
     const segment = await this.#segment();
-    const bytes = this.#bytes.of(lines);
     if (segment.bytes === 0) segment.since = this.#clock.wall();
     // Counted first: a part of it may arrive.
     segment.bytes += bytes.length;
     await segment.file.append(bytes);
-    segment.records += lines.length;
+    segment.records += records;
     if (segment.bytes >= SEGMENT_BYTES / 2) this.#storage.prepare(ROOM);
   }
 
-  async #failed(group: Group, error: unknown): Promise<number> {
+  async #failed(group: RecordGroup, error: unknown): Promise<number> {
     this.#failure = error;
     group.synced?.reject(unavailable(this.#failure));
-    const { lines, synced } = this.#waiting;
-    this.#waiting = { lines: group.lines.concat(lines), synced };
+    group.addAll(this.#waiting);
+    group.synced = this.#waiting.synced;
+    this.#waiting.empty();
+    this.#spare = this.#waiting;
+    this.#waiting = group;
     await this.#endSegment().catch(() => undefined);
     const delayMs = this.#retryMs;
     this.#retryMs = Math.min(LAST_RETRY_MS, delayMs * 2);

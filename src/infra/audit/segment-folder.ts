@@ -1,5 +1,5 @@
 // SegmentFolder: the files of the audit journal, numbered in the order they were begun. Nothing else here but its files touches the disk.
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DataDirInUse, lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { RoomySegment, withoutRoom } from './roomy-segment.ts';
@@ -29,6 +29,7 @@ export interface SegmentStorage {
   /** Makes the file of the next `create` meanwhile, with room for so many bytes: then nobody waits for it. Once for each. */
   prepare(bytes: number): void;
   leftovers(): Promise<readonly Segment[]>;
+  /** Good until the next one is read. */
   read(path: string): Promise<Buffer>;
   remove(path: string): Promise<void>;
   /** Keeps the line of a record that the database refuses, for a human. */
@@ -39,6 +40,8 @@ export interface SegmentStorage {
 const NAME = /^(\d{10})\.jsonl$/;
 const MAX_NEIGHBOURS = 64;
 const NEWLINE = 0x0a;
+/** More than a file has while the disk is as fast as the calls. */
+const MOST_KEPT_BYTES = 4 << 20;
 
 /** By its name: a file of records that are still to be shipped. What the database has refused lies beside them, and stays. */
 export function isSegment(name: string): boolean {
@@ -49,6 +52,8 @@ export class SegmentFolder implements SegmentStorage {
   readonly path: string;
   readonly #unlock: () => void;
   #last = 0;
+  /** Of what is read: with new memory for each file, V8 searches its whole heap every few seconds. */
+  #memory = Buffer.alloc(0);
   /** Undefined where it could not be made ahead, on a disk that is almost full. */
   #next: Promise<RoomySegment | undefined> | undefined;
   /** An emptied file, for the next one that is made ahead. */
@@ -140,7 +145,18 @@ export class SegmentFolder implements SegmentStorage {
   }
 
   async read(path: string): Promise<Buffer> {
-    return withoutRoom(await readFile(path));
+    const handle = await open(path, 'r');
+    try {
+      const { size } = await handle.stat();
+      if (size > MOST_KEPT_BYTES) return withoutRoom(await handle.readFile());
+      if (size > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(size);
+      let length = 0;
+      for (let read = 1; read > 0 && length < size; length += read)
+        ({ bytesRead: read } = await handle.read(this.#memory, length, size - length, length));
+      return withoutRoom(this.#memory.subarray(0, length));
+    } finally {
+      await handle.close();
+    }
   }
 
   /**

@@ -1,0 +1,53 @@
+// Specs of RecordGroup: whatever is in the lines, and however large a group is.
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RecordGroup } from './record-group.ts';
+
+const lines = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constant('ü'.repeat(40_000))));
+const said = ({ bytes, records, characters }: RecordGroup) => ({
+  bytes: Buffer.from(bytes).toString('hex'),
+  records,
+  characters,
+});
+const expected = (all: readonly string[]) => ({
+  bytes: Buffer.from(all.join('')).toString('hex'),
+  records: all.length,
+  characters: all.join('').length,
+});
+
+function groupOf(all: readonly string[], group = new RecordGroup()): RecordGroup {
+  for (const line of all) group.add(line);
+  return group;
+}
+
+describe('RecordGroup', () => {
+  it('holds the lines as UTF-8, one behind the other, and nothing of what it held before', () => {
+    const group = new RecordGroup();
+    fc.assert(
+      fc.property(lines, (all) => {
+        group.empty();
+        expect(said(groupOf(all, group))).toEqual(expected(all));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('takes in another one behind what it holds, and leaves that as it is', () => {
+    fc.assert(
+      fc.property(lines, lines, (first, second) => {
+        const [group, other] = [groupOf(first), groupOf(second)];
+        group.addAll(other);
+        expect(said(group)).toEqual(expected([...first, ...second]));
+        expect(said(other)).toEqual(expected(second));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('gives back what a large group took', () => {
+    const group = groupOf(Array.from({ length: 40 }, () => 'ü'.repeat(40_000)));
+    expect(group.bytes.buffer.byteLength).toBeGreaterThan(2_000_000);
+    group.empty();
+    expect(group.bytes.buffer.byteLength).toBeLessThan(200_000);
+  });
+});
