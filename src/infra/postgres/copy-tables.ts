@@ -49,6 +49,10 @@ abstract class Copy implements Submittable {
     this.#settle(this.#failure);
   }
 
+  protected get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   protected fail(error: Error): void {
     this.#failure ??= error;
   }
@@ -107,8 +111,9 @@ class CopyIn extends Copy {
   handleCopyInResponse(connection: Connection): void {
     const wire = connection as Wire;
     this.#send(wire).then(
-      () => wire.endCopyFrom(),
+      () => this.hasFailed || wire.endCopyFrom(),
       (error: Error) => {
+        if (this.hasFailed) return;
         this.fail(error);
         wire.sendCopyFail(error.message);
       },
@@ -117,6 +122,8 @@ class CopyIn extends Copy {
 
   async #send(wire: Wire): Promise<void> {
     for await (const chunk of this.#chunks) {
+      // The server has refused a row, and may be asked something else by now.
+      if (this.hasFailed) return;
       wire.stream.cork();
       wire.stream.write(headOf(chunk));
       wire.stream.write(chunk);

@@ -1,4 +1,5 @@
 // AuditChain: the only writer of the audit trail. Whoever adds to the chain of a tenant holds the row that says where it ends.
+import { setTimeout } from 'node:timers/promises';
 import { CompiledQuery, sql, type Transaction } from 'kysely';
 import type { Database } from '../../postgres/database.ts';
 import { BinaryRows } from '../../postgres/statements/binary-rows.ts';
@@ -10,11 +11,17 @@ import { addTrailRows } from './trail-rows.ts';
 
 type Trx = Transaction<Tables>;
 
-/** With the rows as its one parameter: copy-statements.ts. */
+/** With the rows, as they come, as its one parameter: copy-statements.ts. */
 const STORE = `COPY audit_trail (${COPIED_COLUMNS.join(', ')}) FROM STDIN (FORMAT binary)`;
 /** Of a row, mostly. */
 const ROW_BYTES = 450;
 const MOST_KEPT_BYTES = 4 << 20;
+/**
+ * Lines that become rows in one go, and the rest after them, which PostgreSQL has for what it was sent: both work for well under a
+ * millisecond at a time. Whoever works on without a rest is left a core for some milliseconds, for which a call would wait.
+ */
+const AT_ONCE = 100;
+const REST_MS = 1;
 
 export interface Appending {
   /** None of them can be there already. */
@@ -104,19 +111,36 @@ export class AuditChain {
     const lines = fresh === true ? given : await notThere(trx, given);
     if (lines.length === 0) return;
     await this.#ensureDay(trx, recordedAt.slice(0, 10));
-    const chained = chainLines(lines, ends, recordedAt);
-    await this.#copy(trx, lines.length, (rows) => addTrailRows(rows, lines, chained, recordedAt));
+    const chained = await this.#copy(trx, lines, ends, recordedAt);
     if (ofCalls !== undefined) await storeCalls(trx, lines, ofCalls.gateway);
-    await moveEnds(trx, ends, chained.ends, recordedAt);
+    await moveEnds(trx, ends, chained, recordedAt);
   }
 
-  async #copy(trx: Trx, count: number, add: (rows: BinaryRows) => void): Promise<void> {
-    const rows = new BinaryRows(this.#memory ?? Buffer.allocUnsafeSlow(count * ROW_BYTES));
+  /** Gives where the chains end then. Throws SyntaxError for what is no record. */
+  async #copy(
+    trx: Trx,
+    lines: readonly OwnLine[],
+    from: ReadonlyMap<string, ChainEnd>,
+    recordedAt: string,
+  ): Promise<ReadonlyMap<string, ChainEnd>> {
+    const rows = new BinaryRows(this.#memory ?? Buffer.allocUnsafeSlow(lines.length * ROW_BYTES));
     // Another piece may come while these rows are on their way.
     this.#memory = undefined;
-    add(rows);
-    await trx.executeQuery(CompiledQuery.raw(STORE, [rows.complete()]));
+    let ends = from;
+    async function* chained(): AsyncGenerator<Buffer> {
+      for (let first = 0; first < lines.length; first += AT_ONCE) {
+        if (first > 0) await setTimeout(REST_MS);
+        const some = lines.slice(first, first + AT_ONCE);
+        const places = chainLines(some, ends, recordedAt);
+        addTrailRows(rows, some, places, recordedAt);
+        ends = places.ends;
+        yield rows.written();
+      }
+      yield rows.complete();
+    }
+    await trx.executeQuery(CompiledQuery.raw(STORE, [chained()]));
     if (rows.memory.length <= MOST_KEPT_BYTES) this.#memory = rows.memory;
+    return ends;
   }
 
   async #ensureDay(trx: Trx, day: string): Promise<void> {

@@ -103,6 +103,27 @@ it('the memory of rows before is written over, with what has grown', () => {
   const second = new BinaryRows(grown);
   second.row(1);
   second.text('y');
-  expect(second.complete().buffer).toBe(grown.buffer);
-  expect(copiedRows(second.complete())).toEqual([[Buffer.from('y')]]);
+  const rows = second.complete();
+  expect(rows.buffer).toBe(grown.buffer);
+  expect(copiedRows(rows)).toEqual([[Buffer.from('y')]]);
+});
+
+it('rows that are asked for in parts are the same rows, also where the memory grew between', () => {
+  const texts = fc.array(fc.array(fc.string({ maxLength: 200 }), { maxLength: 4 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const rows = new BinaryRows(Buffer.alloc(32));
+      const given: Buffer[] = [];
+      for (const part of parts) {
+        for (const text of part) {
+          rows.row(1);
+          rows.text(text.toWellFormed());
+        }
+        given.push(rows.written());
+      }
+      given.push(rows.complete());
+      const read = copiedRows(Buffer.concat(given)).flat().map(String);
+      expect(read).toEqual(parts.flat().map((text) => text.toWellFormed()));
+    }),
+  );
 });

@@ -25,6 +25,8 @@ export class BinaryRows {
   #bytes: Buffer;
   #view: DataView;
   #length = 0;
+  /** So many bytes were asked for already. */
+  #given = 0;
 
   /** `memory` is written over; where it is too small, more is taken. */
   constructor(memory: Buffer) {
@@ -138,11 +140,19 @@ export class BinaryRows {
     return new Uint8Array(this.#bytes.subarray(start, this.#length));
   }
 
-  /** All rows, for COPY. Nothing can be added any more. */
+  /** For COPY: what was written since it was asked for before. Nothing of it is written over. */
+  written(): Buffer {
+    const from = this.#given;
+    this.#given = this.#length;
+    return this.#bytes.subarray(from, this.#length);
+  }
+
+  /** The rest, for COPY. Nothing can be added any more. */
   complete(): Buffer {
     this.#room(2);
     this.#view.setInt16(this.#length, TRAILER);
-    return this.#bytes.subarray(0, this.#length + 2);
+    this.#length += 2;
+    return this.written();
   }
 
   /** The memory that it has by now, which may be written over once nobody reads the rows any more. */

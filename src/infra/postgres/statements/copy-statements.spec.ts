@@ -12,6 +12,10 @@ interface Asked {
   handleReadyForQuery(): void;
 }
 
+async function* rowsOf(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+}
+
 function connected() {
   const asked: unknown[][] = [];
   const client = { query: (...query: unknown[]): unknown => (asked.push(query), query[0]) };
@@ -25,7 +29,7 @@ it.each([COPY, `${COPY} (FORMAT binary)`])(
   '%s with rows is a statement that gives their number',
   async (text) => {
     const { client, asked } = connected();
-    const answer = client.query(text, [Buffer.from('1\t2\n')]);
+    const answer = client.query(text, [rowsOf('1\t2\n')]);
     const copy = asked[0]?.[0] as Asked;
     copy.handleCommandComplete({ text: 'COPY 3' });
     copy.handleReadyForQuery();
@@ -35,7 +39,7 @@ it.each([COPY, `${COPY} (FORMAT binary)`])(
 
 it('what PostgreSQL says of the row that it refuses is in no error', async () => {
   const { client, asked } = connected();
-  const answer = client.query(COPY, [Buffer.from('ann\t2\n')]);
+  const answer = client.query(COPY, [rowsOf('ann\t2\n')]);
   const copy = asked[0]?.[0] as Asked;
   const refused = new DatabaseError('null value', 0, 'error');
   copy.handleError(
@@ -53,7 +57,7 @@ it('what PostgreSQL says of the row that it refuses is in no error', async () =>
 
 it('tells pg when it is over: the time for its answer is not waited for', () => {
   const { client, asked } = connected();
-  void client.query(COPY, [Buffer.from('1\t2\n')]);
+  void client.query(COPY, [rowsOf('1\t2\n')]);
   const copy = asked[0]?.[0] as Asked & { callback: () => void };
   let over = 0;
   copy.callback = () => (over += 1);

@@ -1,4 +1,5 @@
-// COPY as a statement like any other, with its rows as the one parameter: also in a transaction of Kysely, which gives out no connection.
+// COPY as a statement like any other, with its rows, as they come, as the one parameter: also in a transaction of Kysely, which gives
+// out no connection.
 import { DatabaseError, type ClientBase, type Pool } from 'pg';
 import { copyIn } from '../copy-tables.ts';
 
@@ -12,8 +13,8 @@ export function takeCopyStatements(pool: Pool): void {
     Object.assign(client, {
       query: (text: unknown, ...rest: readonly unknown[]) => {
         const rows: unknown = Array.isArray(rest[0]) ? rest[0][0] : undefined;
-        const isCopy = typeof text === 'string' && Buffer.isBuffer(rows) && COPY_IN.test(text);
-        return isCopy ? copied(copyIn(own, text, [rows])) : query(text, ...rest);
+        const isCopy = typeof text === 'string' && areRows(rows) && COPY_IN.test(text);
+        return isCopy ? copied(copyIn(own, text, rows)) : query(text, ...rest);
       },
     });
   });
@@ -30,4 +31,8 @@ async function copied(running: Promise<number>) {
     }
     throw error;
   }
+}
+
+function areRows(value: unknown): value is AsyncIterable<Buffer> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
