@@ -2,7 +2,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Pool } from 'pg';
+import { takeCopyStatements } from '../../src/infra/postgres/statements/copy-statements.ts';
 import { postgresDatabase, type TestDatabase } from '../helpers/databases.ts';
+import { startPostgres } from '../helpers/postgres.ts';
 
 const COPY = 'COPY parts (a) FROM STDIN';
 
@@ -59,4 +62,28 @@ it.each([
     await sql`DELETE FROM parts WHERE a < 100`.execute(one);
   });
   expect(asked.count).toBeLessThan(50);
+});
+
+it('a statement whose time is over ends at the server too, and its connection takes the next one', async () => {
+  const server = await startPostgres();
+  const pool = new Pool({ connectionString: server.url(), max: 1, query_timeout: 500 });
+  takeCopyStatements(pool);
+  const client = await pool.connect();
+  try {
+    await client.query('CREATE TABLE parts (a integer)');
+    const over = Promise.withResolvers<void>();
+    async function* rows(): AsyncGenerator<Buffer> {
+      yield Buffer.from('1\n');
+      await over.promise;
+      yield Buffer.from('2\n');
+    }
+    await expect(client.query(COPY, [rows()])).rejects.toThrow('timeout');
+    over.resolve();
+    const { rows: counted } = await client.query('SELECT count(*)::integer AS count FROM parts');
+    expect(counted).toEqual([{ count: 0 }]);
+  } finally {
+    client.release();
+    await pool.end();
+    await server.stop();
+  }
 });

@@ -1,6 +1,6 @@
 // COPY over pg's own connection: a table out of the database into a stream of chunks, and back in.
 import { once } from 'node:events';
-import type { ClientBase, Connection, Submittable } from 'pg';
+import { DatabaseError, type ClientBase, type Connection, type Submittable } from 'pg';
 
 type Wire = Connection & {
   query(text: string): void;
@@ -49,8 +49,8 @@ abstract class Copy implements Submittable {
     this.#settle(this.#failure);
   }
 
-  protected get hasFailed(): boolean {
-    return this.#failure !== undefined;
+  protected get failure(): Error | undefined {
+    return this.#failure;
   }
 
   protected fail(error: Error): void {
@@ -111,25 +111,30 @@ class CopyIn extends Copy {
   handleCopyInResponse(connection: Connection): void {
     const wire = connection as Wire;
     this.#send(wire).then(
-      () => this.hasFailed || wire.endCopyFrom(),
+      () => this.#end(wire),
       (error: Error) => {
-        if (this.hasFailed) return;
         this.fail(error);
-        wire.sendCopyFail(error.message);
+        this.#end(wire);
       },
     );
   }
 
   async #send(wire: Wire): Promise<void> {
     for await (const chunk of this.#chunks) {
-      // The server has refused a row, and may be asked something else by now.
-      if (this.hasFailed) return;
+      if (this.failure !== undefined) return;
       wire.stream.cork();
       wire.stream.write(headOf(chunk));
       wire.stream.write(chunk);
       wire.stream.uncork();
       if (wire.stream.writableNeedDrain === true) await once(wire.stream, 'drain');
     }
+  }
+
+  /** A server that has refused a row waits for nothing more, and may be asked something else by now. */
+  #end(wire: Wire): void {
+    const { failure } = this;
+    if (failure === undefined) wire.endCopyFrom();
+    else if (!(failure instanceof DatabaseError)) wire.sendCopyFail(failure.message);
   }
 
   handleCopyData(): void {}
