@@ -64,6 +64,24 @@ describe.each([
     expect(getPriority(process.pid)).toBe(own);
   });
 
+  it('does not rest again and again where each turn of the event loop is long', async () => {
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      if (isOver) return;
+      turns += 1;
+      const until = performance.now() + 120;
+      while (performance.now() < until);
+      setImmediate(turn);
+    };
+    const lines = piece('slow', 6_000);
+    turn();
+    await here.store(lines, true).finally(() => (isOver = true));
+    expect((await rowsOf('slow')).length).toBe(6_000);
+    // All rests together would be sixty.
+    expect(turns).toBeLessThan(50);
+  });
+
   it('stores once what comes again, and keeps the call of an intent as that of its gateway', async () => {
     const intent = intentRecord({ tenant: 'twice' });
     const lines = Buffer.from(auditLine(intent));

@@ -23,11 +23,12 @@ export class SecretAutomaton {
   readonly #others = new EdgeTable();
   readonly #ends = new Set<number>();
   readonly #rootAscii = new Int32Array(128);
-  readonly #skips: SkipTable;
+  /** Undefined where it would not pay. */
+  readonly #skips: SkipTable | undefined;
   #size = 1;
   maxDepth = 0;
 
-  private constructor(skips: SkipTable) {
+  private constructor(skips: SkipTable | undefined) {
     this.#skips = skips;
   }
 
@@ -52,8 +53,23 @@ export class SecretAutomaton {
 
   /** True if one of the texts stands somewhere in this one. */
   finds(text: string): boolean {
+    return this.#skips === undefined ? this.#findsByUnit(text) : this.#findsInWindows(text, this.#skips);
+  }
+
+  #findsByUnit(text: string): boolean {
+    const ascii = this.#rootAscii;
     const { longest } = this;
-    const skips = this.#skips;
+    let state = ROOT;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      state = state === ROOT && unit < 128 ? (ascii[unit] as number) : this.step(state, unit);
+      if (state !== ROOT && (longest[state] as number) > 0) return true;
+    }
+    return false;
+  }
+
+  #findsInWindows(text: string, skips: SkipTable): boolean {
+    const { longest } = this;
     let state = ROOT;
     let at = skips.next(text, 0);
     while (at < text.length) {

@@ -12,24 +12,25 @@ const unit = fc.oneof(
 const sized = (minLength: number, maxLength: number) =>
   fc.uniqueArray(fc.string({ unit, minLength, maxLength }), { minLength: 1, maxLength: 6 });
 /** Shorter than a window may be, of one length, and longer than a window gets. */
-const texts = fc.oneof(sized(1, 8), sized(6, 6), sized(8, 20), sized(70, 90));
-const cases = texts.chain((values) => {
-  const part = fc
-    .tuple(fc.constantFrom(...values), fc.nat(90), fc.nat(90))
-    .map(([text, from, length]) => text.slice(from, from + length));
-  const piece = fc.oneof(fc.constantFrom(...values), part, fc.string({ unit, maxLength: 30 }));
-  return fc.record({
-    values: fc.constant(new Set(values)),
-    text: fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('')),
+const long = [sized(6, 6), sized(8, 20), sized(70, 90)];
+const casesOf = (texts: fc.Arbitrary<string[]>) =>
+  texts.chain((values) => {
+    const part = fc
+      .tuple(fc.constantFrom(...values), fc.nat(90), fc.nat(90))
+      .map(([text, from, length]) => text.slice(from, from + length));
+    const piece = fc.oneof(fc.constantFrom(...values), part, fc.string({ unit, maxLength: 30 }));
+    return fc.record({
+      values: fc.constant(new Set(values)),
+      text: fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('')),
+    });
   });
-});
 
 describe('SkipTable', () => {
   it('goes past no place where a text stands', () => {
     fc.assert(
-      fc.property(cases, fc.nat(40), ({ values, text }, at) => {
+      fc.property(casesOf(fc.oneof(...long)), fc.nat(40), ({ values, text }, at) => {
         const from = Math.min(at, text.length);
-        const next = atOnce(SkipTable.of(values)).next(text, from);
+        const next = atOnce(SkipTable.of(values))?.next(text, from);
         const first = [...values].map((value) => text.indexOf(value, from)).filter((at) => at >= 0);
         expect(next).toBeGreaterThanOrEqual(from);
         for (const at of first) expect(next).toBeLessThanOrEqual(at);
@@ -41,21 +42,20 @@ describe('SkipTable', () => {
   it('goes to the end at once where no pair of the texts stands', () => {
     const table = atOnce(SkipTable.of(new Set(['p4ssw0rd-of-ann', 'p4ssw0rd-of-bob'])));
     const text = 'x'.repeat(400);
-    expect(table.next(text, 0)).toBe(text.length);
+    expect(table?.next(text, 0)).toBe(text.length);
   });
 
-  it('goes nowhere for texts that are short or many', () => {
+  it('is none for texts that are short or many', () => {
     const many = new Set(Array.from({ length: 501 }, (_, index) => `the secret of number ${index}`));
-    for (const values of [new Set(['abcde', 'a long one']), many]) {
-      expect(atOnce(SkipTable.of(values)).next('x'.repeat(400), 7)).toBe(7);
-    }
+    for (const values of [new Set(['abcde', 'a long one']), many])
+      expect(atOnce(SkipTable.of(values))).toBeUndefined();
   });
 });
 
 describe('an automaton that skips', () => {
   it('finds a text exactly where String.includes does', () => {
     fc.assert(
-      fc.property(cases, ({ values, text }) => {
+      fc.property(casesOf(fc.oneof(sized(1, 8), ...long)), ({ values, text }) => {
         const automaton = atOnce(SecretAutomaton.build(values));
         expect(automaton.finds(text)).toBe([...values].some((value) => text.includes(value)));
       }),

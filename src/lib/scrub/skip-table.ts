@@ -10,21 +10,23 @@ const LEAST_WINDOW = 6;
 const TEXTS_PER_SLICE = 64;
 
 export class SkipTable {
-  /** In units; 0: each place is one where a text may begin. */
+  /** In units. */
   readonly #window: number;
   /** By pair: how much further the window has to be for this pair, or one that shares its place in the table, to be its last. */
   readonly #skips: Uint8Array;
 
   private constructor(window: number) {
     this.#window = window;
-    this.#skips = new Uint8Array(window === 0 ? 0 : PAIRS).fill(window - 1);
+    this.#skips = new Uint8Array(PAIRS).fill(window - 1);
   }
 
-  /** Gives way after some of the texts. */
-  static *of(texts: ReadonlySet<string>): Generator<void, SkipTable> {
-    let window = texts.size > MOST_TEXTS ? 0 : MOST_WINDOW;
+  /** Undefined where it would not pay. Gives way after some of the texts. */
+  static *of(texts: ReadonlySet<string>): Generator<void, SkipTable | undefined> {
+    if (texts.size > MOST_TEXTS) return undefined;
+    let window = MOST_WINDOW;
     for (const text of texts) window = Math.min(window, text.length);
-    const table = new SkipTable(window < LEAST_WINDOW ? 0 : window);
+    if (window < LEAST_WINDOW) return undefined;
+    const table = new SkipTable(window);
     let count = 0;
     for (const text of texts) {
       table.#add(text);
@@ -37,7 +39,6 @@ export class SkipTable {
   /** The first place from there on where one of the texts may begin; the length of `text` or more if none does. */
   next(text: string, from: number): number {
     const window = this.#window;
-    if (window === 0) return from;
     const skips = this.#skips;
     let last = from + window - 1;
     while (last < text.length) {

@@ -22,6 +22,8 @@ const MOST_KEPT_BYTES = 4 << 20;
  */
 const AT_ONCE = 100;
 const REST_MS = 1;
+/** Then the others go without a rest: where a turn of the event loop takes long, all rests together would take longer than a statement may. */
+const MOST_REST_MS = 500;
 
 export interface Appending {
   /** None of them can be there already. */
@@ -127,13 +129,17 @@ export class AuditChain {
     // Another piece may come while these rows are on their way.
     this.#memory = undefined;
     let ends = from;
+    const began = performance.now();
     async function* chained(): AsyncGenerator<Buffer> {
-      for (let first = 0; first < lines.length; first += AT_ONCE) {
-        if (first > 0) await setTimeout(REST_MS);
-        const some = lines.slice(first, first + AT_ONCE);
+      let done = 0;
+      while (done < lines.length) {
+        if (done > 0) await setTimeout(REST_MS);
+        const most = performance.now() - began < MOST_REST_MS ? AT_ONCE : lines.length;
+        const some = lines.slice(done, done + most);
         const places = chainLines(some, ends, recordedAt);
         addTrailRows(rows, some, places, recordedAt);
         ends = places.ends;
+        done += some.length;
         yield rows.written();
       }
       yield rows.complete();

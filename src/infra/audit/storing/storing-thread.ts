@@ -6,6 +6,9 @@ const PROGRAM = new URL(`storing-program${import.meta.url.slice(-3)}`, import.me
 /** Lines are bounded, and so is a piece of them: nothing of it gets near. One piece fills the part for short-lived objects once. */
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 48 };
 
+/** More than a piece has while the disk is as fast as the calls. */
+const MOST_KEPT_BYTES = 4 << 20;
+
 /** What the thread is started with: copied there. */
 export interface StoringWork {
   readonly settings: WriterSettings;
@@ -61,13 +64,20 @@ export class StoringThread {
   /** As AuditTable.store; not to be called while it runs. */
   async store(lines: Uint8Array, fresh: boolean): Promise<void> {
     const bytes = lines.length;
-    if (bytes > this.#memory.byteLength) this.#memory = new SharedArrayBuffer(2 * bytes);
-    new Uint8Array(this.#memory).set(lines);
-    const task: StoringTask = { memory: this.#memory, bytes, fresh };
+    const memory = this.#memoryFor(bytes);
+    new Uint8Array(memory).set(lines);
+    const task: StoringTask = { memory, bytes, fresh };
     const answered = this.#answer();
     this.#worker.postMessage(task);
     const answer = await answered;
     if (answer.kind === 'failed') throw errorOf(answer);
+  }
+
+  #memoryFor(bytes: number): SharedArrayBuffer {
+    if (bytes > MOST_KEPT_BYTES) return new SharedArrayBuffer(bytes);
+    if (bytes > this.#memory.byteLength)
+      this.#memory = new SharedArrayBuffer(Math.min(2 * bytes, MOST_KEPT_BYTES));
+    return this.#memory;
   }
 
   /** What it stores at that moment may be committed or not. */
