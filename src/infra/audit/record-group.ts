@@ -1,4 +1,5 @@
 // RecordGroup: records that are written with one sync, as the bytes of their lines.
+import { grownMemory } from '../../lib/bytes/grown-memory.ts';
 
 const USUAL_BYTES = 1 << 17;
 /** More is needed where the disk is slow, and given back afterwards. */
@@ -14,7 +15,7 @@ const BYTES_OF_UNIT = 3;
 export class RecordGroup {
   /** Of whoever waits for the disk, all together. Undefined: nobody does. */
   synced: PromiseWithResolvers<void> | undefined;
-  #memory = Buffer.allocUnsafeSlow(USUAL_BYTES);
+  #memory: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES);
   #length = 0;
   #records = 0;
   #characters = 0;
@@ -35,7 +36,7 @@ export class RecordGroup {
 
   /** With its end. */
   add(line: string): void {
-    this.#room(BYTES_OF_UNIT * line.length);
+    this.#memory = grownMemory(this.#memory, this.#length, BYTES_OF_UNIT * line.length);
     this.#length += this.#memory.write(line, this.#length);
     this.#records += 1;
     this.#characters += line.length;
@@ -44,7 +45,7 @@ export class RecordGroup {
   /** Behind what is there. */
   addAll(other: RecordGroup): void {
     const { bytes } = other;
-    this.#room(bytes.length);
+    this.#memory = grownMemory(this.#memory, this.#length, bytes.length);
     this.#memory.set(bytes, this.#length);
     this.#length += bytes.length;
     this.#records += other.records;
@@ -58,13 +59,5 @@ export class RecordGroup {
     this.#records = 0;
     this.#characters = 0;
     if (this.#memory.length > MOST_KEPT_BYTES) this.#memory = Buffer.allocUnsafeSlow(USUAL_BYTES);
-  }
-
-  #room(bytes: number): void {
-    const least = this.#length + bytes;
-    if (least <= this.#memory.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(least, 2 * this.#memory.length));
-    this.#memory.copy(larger, 0, 0, this.#length);
-    this.#memory = larger;
   }
 }

@@ -1,4 +1,5 @@
 // BinaryRows: rows in the binary format of PostgreSQL's COPY: it reads them a quarter cheaper than text, and nothing is escaped.
+import { grownMemory } from '../../../lib/bytes/grown-memory.ts';
 
 /** The signature, and two numbers that are zero: no flags, nothing more of a header. */
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
@@ -178,12 +179,10 @@ export class BinaryRows {
   }
 
   #room(bytes: number): void {
-    const least = this.#length + bytes;
-    if (least <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(least, 2 * this.#bytes.length));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
-    this.#view = viewOf(larger);
+    const grown = grownMemory(this.#bytes, this.#length, bytes);
+    if (grown === this.#bytes) return;
+    this.#bytes = grown;
+    this.#view = viewOf(grown);
   }
 }
 
