@@ -248,6 +248,12 @@ it('tokens are brought over to another key as secrets of tools are, and a refres
     ['oauth/id', 'access_token'],
     ['oauth/id', 'refresh_token'],
   ]);
+  expect((await all.wrappedBy('old', 10)).map(({ tool, field }) => [tool, field])).toEqual([
+    ['oauth/id', 'access_token'],
+    ['oauth/id', 'refresh_token'],
+  ]);
+  expect(await all.wrappedBy('old', 1)).toHaveLength(1);
+  expect(await all.wrappedBy('new', 10)).toEqual([]);
   const resealed = [...wrapped, ...rest].map((each) => ({
     ...each,
     resealed: each.sealed.replace('old', 'new'),

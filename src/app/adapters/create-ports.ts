@@ -1,6 +1,7 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join } from 'node:path';
 import type { StreamParking } from '../../ports/stream-parking.ts';
+import type { KeyCheck } from '../../core/agents/key-check.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import { callRulesOf } from '../../settings/call-rules.ts';
@@ -16,6 +17,7 @@ import { historyWithAccounts } from './history-with-accounts.ts';
 import { openOAuth, type OAuthParts } from './open-oauth.ts';
 import { openAssignments, type Assignments } from './open-assignments.ts';
 import { WatchedSettings } from '../../infra/settings-file/watched-settings.ts';
+import { openKeyCheck } from './open-key-check.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openSessions, type SessionParts } from './open-sessions.ts';
 import { openStreamParking } from './open-stream-parking.ts';
@@ -60,6 +62,8 @@ export interface Infra {
   readonly keys: Keys;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
+  /** To be started once the database is open. */
+  readonly keyCheck: KeyCheck;
   readonly assignments: Assignments;
   readonly sessions: SessionParts;
   /** Where streams go from one replica to another. */
@@ -91,6 +95,7 @@ export async function createInfra(
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, watched });
   const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
   const oauth = await openOAuth(settings, { ...observed, ...egress.ports, database, agents });
+  const keyCheck = openKeyCheck({ ...observed, agents, oauth });
   const assignments = openAssignments({ ...observed, database });
   const sessions = openSessions(settings, { ...observed, database });
   const loopLag = new EventLoopLag(observed.clock);
@@ -111,7 +116,7 @@ export async function createInfra(
     specs: new SqlSpecStore(database.db),
   };
   const asyncParts = asyncPartsOf(settings, { ...coordination, ...observed, database });
-  const own = { database, server, databaseWatch, watched, keys, agents, oauth, assignments };
+  const own = { database, server, databaseWatch, watched, keys, agents, oauth, keyCheck, assignments };
   const looking = { ...own, sessions, loopLag };
   const streamParking = await openStreamParking(coordination.redis, observed);
   const close = closerOf({ looking, egress, coordination, recordings, callLog, flush, ...own });
@@ -137,6 +142,7 @@ interface Looking {
   readonly watched: WatchedSettings | undefined;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
+  readonly keyCheck: KeyCheck;
   readonly assignments: Assignments;
   readonly keys: Keys;
   readonly sessions: SessionParts;
@@ -148,6 +154,7 @@ async function stopLooking({
   watched,
   agents,
   oauth,
+  keyCheck,
   assignments,
   keys,
   sessions,
@@ -155,6 +162,7 @@ async function stopLooking({
   loopLag,
 }: Looking): Promise<void> {
   agents.followed.stop();
+  keyCheck.stop();
   agents.keyServices.stop();
   await oauth.stop();
   assignments.followed.stop();

@@ -1,4 +1,5 @@
 // What the gateway does without now, by component, each in a sentence for the operator.
+import { keysDoNotOpen, type KeyCheck } from '../../core/agents/key-check.ts';
 import { ASSIGNMENTS_AWAY } from '../../infra/assignments/followed-assignments.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
@@ -21,6 +22,7 @@ export interface Watched {
   readonly keys: Keys;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
+  readonly keyCheck: Pick<KeyCheck, 'unopened'>;
   readonly assignments: Assignments;
 }
 
@@ -46,6 +48,7 @@ export function degradedOf(watched: Watched): Degraded {
     ...(agents.keyServices.away().length > 0 && {
       secrets: `the key service of the secrets is away (${agents.keyServices.away().join(', ')}): calls that need a secret whose key is not in memory are refused until it is back`,
     }),
+    ...(watched.keyCheck.unopened.length > 0 && { secret_keys: keysDoNotOpen(watched.keyCheck.unopened) }),
     ...(keys.areUnread() && {
       api_keys:
         'the API keys of the database cannot be read: those that were known stay in force, and one that is revoked now may still be let in',

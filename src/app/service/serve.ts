@@ -146,11 +146,20 @@ async function gatewayOf(settings: Settings, { ports, oauth, assignments }: Infr
 }
 
 /** With what every replica knows of it in memory. */
-async function openDatabase({ database, watched, keys, agents, oauth, assignments }: Infra): Promise<void> {
+async function openDatabase({
+  database,
+  watched,
+  keys,
+  agents,
+  oauth,
+  keyCheck,
+  assignments,
+}: Infra): Promise<void> {
   agents.keyServices.start();
   await database.openNow();
   const known = [keys.start(), agents.followed.start(), oauth.known.start(), assignments.followed.start()];
   await Promise.all(known);
+  keyCheck.start();
   watched?.start();
 }
 

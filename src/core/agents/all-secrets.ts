@@ -18,6 +18,12 @@ export class AllSecrets implements SealedSecretStore {
     return [...counts].map(([keyId, secrets]) => ({ keyId, secrets }));
   }
 
+  /** Those of tools and of accounts. */
+  async wrappedBy(keyId: string, limit: number): Promise<readonly SealedSecret[]> {
+    const stores = [this.#tools, this.#accounts];
+    return (await Promise.all(stores.map((store) => store.wrappedBy(keyId, limit)))).flat().slice(0, limit);
+  }
+
   /** Those of tools first. */
   async wrappedByOthers(
     keyId: string,

@@ -160,6 +160,12 @@ export class SqlAgentStore implements AgentStore {
       FROM agent_tools, jsonb_each_text(sealed) GROUP BY 1 ORDER BY 1`);
   }
 
+  wrappedBy(keyId: string, limit: number): Promise<readonly SealedSecret[]> {
+    return this.#rows(sql`SELECT tenant_id AS "tenantId", agent, tool, key AS field, value AS sealed
+      FROM agent_tools, jsonb_each_text(sealed)
+      WHERE split_part(value, '.', 2) = ${storable(keyId)} LIMIT ${limit}`);
+  }
+
   wrappedByOthers(
     keyId: string,
     limit: number,

@@ -29,6 +29,8 @@ function left(column: string): RawBuilder<unknown> {
 const later = (ms: number | null) => sql`now() + ${ms}::double precision * interval '1 millisecond'`;
 const list = (texts: readonly string[]) => sql`${texts.map(storable)}::text[]`;
 
+type SealedToken = ConnectionKey & Pick<SealedSecret, 'field' | 'sealed'>;
+
 export class SqlConnectionStore implements ConnectionStore {
   readonly #db: Kysely<Tables>;
 
@@ -139,6 +141,15 @@ export class SqlConnectionStore implements ConnectionStore {
       FROM oauth_connections, jsonb_each_text(sealed) GROUP BY 1 ORDER BY 1`);
   }
 
+  async wrappedBy(keyId: string, limit: number): Promise<readonly SealedSecret[]> {
+    return (
+      await this.#rows<SealedToken>(sql`
+      SELECT tenant_id AS "tenantId", agent, provider, key AS field, value AS sealed
+      FROM oauth_connections, jsonb_each_text(sealed)
+      WHERE split_part(value, '.', 2) = ${storable(keyId)} LIMIT ${limit}`)
+    ).map(secretOf);
+  }
+
   async wrappedByOthers(
     keyId: string,
     limit: number,
@@ -146,16 +157,13 @@ export class SqlConnectionStore implements ConnectionStore {
   ): Promise<readonly SealedSecret[]> {
     const { tenantId = '', agent = '', tool = '', field = '' } = after ?? {};
     const provider = providerOfPlace(tool) ?? '';
-    const found = await this.#rows<ConnectionKey & Pick<SealedSecret, 'field' | 'sealed'>>(sql`
+    const found = await this.#rows<SealedToken>(sql`
       SELECT tenant_id AS "tenantId", agent, provider, key AS field, value AS sealed
       FROM oauth_connections, jsonb_each_text(sealed)
       WHERE split_part(value, '.', 2) <> ${storable(keyId)}
         AND (tenant_id, agent, provider, key COLLATE "C") > (${tenantId}, ${agent}, ${provider}, ${field})
       ORDER BY tenant_id, agent, provider, key COLLATE "C" LIMIT ${limit}`);
-    return found.map(({ provider: name, field: part, sealed, ...key }) => ({
-      ...secretPlaceOf({ ...key, provider: name }, part),
-      sealed,
-    }));
+    return found.map(secretOf);
   }
 
   /** The version stays: whoever refreshes it meanwhile has to be able to store what it got. */
@@ -185,4 +193,8 @@ export class SqlConnectionStore implements ConnectionStore {
 
 function only({ tenantId, agent, provider }: ConnectionKey): RawBuilder<unknown> {
   return sql`tenant_id = ${storable(tenantId)} AND agent = ${storable(agent)} AND provider = ${storable(provider)}`;
+}
+
+function secretOf({ field, sealed, ...key }: SealedToken): SealedSecret {
+  return { ...secretPlaceOf(key, field), sealed };
 }

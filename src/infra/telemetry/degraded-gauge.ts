@@ -6,7 +6,7 @@ import { PROCESS_SERIES } from '../../ports/telemetry/series/process.ts';
  * `admission`: limits without Redis. `audit`: a journal that takes no records. `audit_checkpoints`: a place of theirs takes
  * none. `database`: the gateway's own, away. `history`: its read replica, away. `processes`: of several, not all serve. `tools`: a
  * source of tools is away, and what is kept of it is in force. `tokens`: the keys of an issuer cannot be read. `secrets`: the key service is
- * away. `accounts`, `agents`, `api_keys`, `assignments`: rows of the database that each replica follows cannot be read.
+ * away. `secret_keys`: the keys that are here do not open what the database holds. `accounts`, `agents`, `api_keys`, `assignments`: rows of the database that each replica follows cannot be read.
  */
 export const DEGRADED_COMPONENTS = [
   'accounts',
@@ -19,6 +19,7 @@ export const DEGRADED_COMPONENTS = [
   'database',
   'history',
   'processes',
+  'secret_keys',
   'secrets',
   'tokens',
   'tools',

@@ -78,6 +78,8 @@ export interface ResealedSecret extends SealedSecret {
 export interface SealedSecretStore {
   /** How many secrets each key has wrapped. */
   secretsByKey(): Promise<readonly { readonly keyId: string; readonly secrets: number }[]>;
+  /** Some of those that this key has wrapped, of all tenants. */
+  wrappedBy(keyId: string, limit: number): Promise<readonly SealedSecret[]>;
   /** Some of those that another key has wrapped, of all tenants, after the one given. */
   wrappedByOthers(
     keyId: string,

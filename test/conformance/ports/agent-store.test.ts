@@ -150,6 +150,8 @@ describe.each(DATABASES)('AgentStore on %s', (_name, start) => {
       (each) => each.agent === agent.name,
     );
     expect(mine.map(({ field }) => field)).toEqual(['k1', 'k2']);
+    expect((await store.wrappedBy('old', 1)).map(({ field }) => field)).toEqual(['k1']);
+    expect(await store.wrappedBy('current', 9)).toEqual([]);
     const [first, second] = mine;
     if (first === undefined || second === undefined) throw new Error('both are there');
     const { generation } = await store.inForce(0);
