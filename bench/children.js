@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { createApiKey } from '../dist/lib/secrets/api-key.js';
+import { freePorts } from '../test/helpers/free-port.ts';
 import { cpuMs } from './processor-time.js';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -183,17 +184,4 @@ async function untilReady(port, child) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   throw new Error('the gateway did not become ready');
-}
-
-async function freePorts(count) {
-  const { createServer } = await import('node:net');
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => new Promise((resolve) => {
-      const server = createServer();
-      server.listen(0, '127.0.0.1', () => resolve(server));
-    })),
-  ); // oxfmt-ignore
-  const ports = servers.map((server) => server.address().port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

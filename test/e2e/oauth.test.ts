@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../helpers/free-port.ts';
 import { run } from '../../src/cli/run.ts';
 import { CLIENT, startAccounts, TestBrowser, type AccountsProvider } from '../helpers/oidc-accounts.ts';
 import { request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
@@ -43,14 +44,6 @@ let boss: RestTarget;
 let caller: RestTarget;
 let other: RestTarget;
 let serial = 0;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 beforeAll(async () => {
   api = createServer((asked: IncomingMessage, answer) => {

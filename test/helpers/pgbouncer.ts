@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { eventually } from './eventually.ts';
-import { freePort } from './postgres.ts';
+import { freePort } from './free-port.ts';
 import { removeDir } from './temp-tools.ts';
 
 export interface PgBouncer {

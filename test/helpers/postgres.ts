@@ -1,11 +1,11 @@
 // A PostgreSQL as one elsewhere, of the binaries that the gateway embeds: its own cluster in a temp dir, on a free loopback port, gone at the end.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
+import { freePort } from './free-port.ts';
 import { placeBinaries } from '../../src/infra/embedded-postgres/placement.ts';
 import { findPostgres } from '../../src/infra/embedded-postgres/postgres-package.ts';
 import { childrenOf } from './gateway-process.ts';
@@ -159,14 +159,6 @@ function ordinaryUser(dir: string): ServerUser | undefined {
   const nobody = { uid: 65_534, gid: 65_534 };
   chownSync(dir, nobody.uid, nobody.gid);
   return nobody;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 async function connected(url: string, server: ChildProcess): Promise<Pool> {

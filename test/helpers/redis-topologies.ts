@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { certificateAuthority } from './certificates.ts';
 import { eventually } from './eventually.ts';
-import { freePort, startRedis } from './redis.ts';
+import { freePort } from './free-port.ts';
+import { startRedis } from './redis.ts';
 import { removeDir } from './temp-tools.ts';
 
 export interface RedisTopology {

@@ -1,10 +1,10 @@
 // A real Redis for tests: a server of its own on a free loopback port, nothing on disk, gone at the end.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 import { Redis } from 'ioredis';
 
 export interface RedisServer {
@@ -105,14 +105,6 @@ async function answers(client: Redis, server: ChildProcess): Promise<void> {
   // Another one may have its port, and have answered.
   await pause(20);
   if (server.exitCode !== null) throw new Error('Redis did not start');
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 async function end(server: ChildProcess): Promise<void> {

@@ -1,8 +1,8 @@
 // examples/web as its README tells it: pages, a search and an API of this machine, with the site at a port of its own.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { freePort } from '../helpers/free-port.ts';
 import { readmeCommands, runShell, startAsWritten } from '../helpers/readme-commands.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
@@ -13,21 +13,12 @@ let dir: string;
 beforeEach(() => (dir = tempDir()));
 afterEach(() => removeDir(dir));
 
-/** One that is free now: the settings have to name it. */
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return String(port);
-}
-
 it(
   'three commands read a page, search and call an API, as the README shows',
   { timeout: 120_000 },
   async () => {
     const { start, calls, answers } = readmeCommands('web');
-    const port = await freePort();
+    const port = String(await freePort());
     const at = (text: string) => text.replaceAll(PORT, port);
     const settings = join(dir, 'web');
     cpSync(EXAMPLE, settings, { recursive: true });

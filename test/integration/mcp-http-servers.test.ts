@@ -1,11 +1,11 @@
 // Servers over HTTP as they are found: with sessions that a restart forgets, behind a redirect, with tasks, on the transport of 2024.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../helpers/free-port.ts';
 import type { McpServer } from '../../src/ports/egress/mcp-servers.ts';
 import { makeServer } from '../fixtures/mcp/era-server.js';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
@@ -26,16 +26,6 @@ afterEach(async () => {
   await stop();
   await loopback.close();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** `server-everything` of npm, with sessions of its own. */
 async function start(transport: 'streamableHttp' | 'sse', port: number): Promise<void> {

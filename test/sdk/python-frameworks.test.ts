@@ -1,7 +1,7 @@
 // The Python SDK beside the real packages of providers and frameworks, and tools of one's own: test/sdk/python, by pytest.
-import { createServer, type AddressInfo } from 'node:net';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../helpers/free-port.ts';
 import { installPythonBesideFrameworks, type InstalledPython } from './packages.ts';
 import { pytest, PYTEST_WITHIN_MS } from './pytest.ts';
 import { scriptedModels, SUM_AND_DELETE } from './scripted-models.ts';
@@ -11,15 +11,6 @@ const gateway = new SdkGateway();
 let installed: InstalledPython;
 let port: number;
 let models: string;
-
-/** The gateway is told where tools will be before they are there. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 beforeAll(async () => {
   installed = installPythonBesideFrameworks();
