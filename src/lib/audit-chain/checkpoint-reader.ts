@@ -1,12 +1,39 @@
-// CheckpointReader: a file of checkpoints, line by line; each signature is checked, those of one tenant are given.
+// CheckpointReader: a file of checkpoints, line by line; each signature is checked, those of one tenant are given. Each names the one
+// before it, which may stand in the file of another replica.
 import type { KeyObject } from 'node:crypto';
 import { checkpointId, isSigned, keyIdOf, readCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { found, type Finding } from './finding.ts';
 
 export type Lines = AsyncIterable<string>;
 
-/** How many before a checkpoint its predecessor may lie: one that the database did not keep stays in the file. */
+/** How many before a checkpoint its predecessor may lie in each file: one that the database did not keep stays there. */
 const REMEMBERED = 16;
+
+/** The last checkpoints that were taken of all files of one check. */
+export class TakenCheckpoints {
+  readonly #ids = new Set<string>();
+  readonly #most: number;
+
+  constructor(files: number) {
+    this.#most = files * REMEMBERED;
+  }
+
+  add(id: string): void {
+    this.#ids.add(id);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > this.#most && oldest !== undefined) this.#ids.delete(oldest);
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+}
+
+/** One whose predecessor has not been taken by then. It may be another file's of the same number: to be asked for again after those. */
+export interface Unfollowed {
+  readonly previous: string;
+  readonly finding: Finding;
+}
 
 export class CheckpointReader {
   /** How many a record was held to. */
@@ -15,15 +42,17 @@ export class CheckpointReader {
   passed = 0;
   readonly #lines: AsyncIterator<string>;
   readonly #keys: ReadonlyMap<string, KeyObject>;
+  readonly #taken: TakenCheckpoints;
   #next: Checkpoint | Finding | undefined;
   #lastSeq = 0;
   #number = 0;
-  /** Ids of the last ones of each tenant. */
-  readonly #ids = new Map<string, readonly string[]>();
+  /** What stands before the first of the tenant in this file may be in one that was not given. */
+  #isFirst = true;
 
-  constructor(lines: Lines, keys: readonly KeyObject[]) {
+  constructor(lines: Lines, keys: readonly KeyObject[], taken: TakenCheckpoints) {
     this.#lines = lines[Symbol.asyncIterator]();
     this.#keys = new Map(keys.map((key) => [keyIdOf(key), key]));
+    this.#taken = taken;
   }
 
   /** The next of the tenant, undefined: of any; or the first that cannot be believed, of whomever it says it is. Undefined at the end. */
@@ -38,8 +67,15 @@ export class CheckpointReader {
     return this.#next;
   }
 
-  take(): void {
+  take(checkpoint: Checkpoint): Unfollowed | undefined {
     this.#next = undefined;
+    const { seq, previous } = checkpoint;
+    this.#taken.add(checkpointId(checkpoint));
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    if (isFirst || previous === '' || this.#taken.has(previous)) return undefined;
+    const message = `line ${this.#number} of the checkpoints follows one that was taken out of them, or is in a file that was not given`;
+    return { previous, finding: found('missing', seq, message) };
   }
 
   #read(line: string): Checkpoint | Finding {
@@ -52,19 +88,6 @@ export class CheckpointReader {
     if (publicKey === undefined) return bad(seq, `is signed by the key ${key}, which was not given`);
     if (!isSigned(checkpoint, publicKey)) return bad(seq, 'is not what was signed');
     this.#lastSeq = seq;
-    if (this.#follows(checkpoint)) return checkpoint;
-    return found(
-      'missing',
-      seq,
-      `line ${this.#number} of the checkpoints follows one that was taken out of them`,
-    );
-  }
-
-  /** What stands before the first of a tenant in this file may be in another one. */
-  #follows(checkpoint: Checkpoint): boolean {
-    const { tenant, previous } = checkpoint;
-    const before = this.#ids.get(tenant) ?? [];
-    this.#ids.set(tenant, [...before.slice(1 - REMEMBERED), checkpointId(checkpoint)]);
-    return before.length === 0 || previous === '' || before.includes(previous);
+    return checkpoint;
   }
 }

@@ -1,7 +1,8 @@
 // Checks an exported chain without the database: reads it once from beginning to end, and names the first bad record.
 import type { KeyObject } from 'node:crypto';
 import { chainHash, FIRST_PREVIOUS, personalHash } from './chained-record.ts';
-import { CheckpointReader, type Lines } from './checkpoint-reader.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { CheckpointReader, TakenCheckpoints, type Lines, type Unfollowed } from './checkpoint-reader.ts';
 import { found, type Finding } from './finding.ts';
 import { ErasedRecords } from './erased-records.ts';
 import { readExportLine, type ReadLine } from './export-line.ts';
@@ -31,11 +32,14 @@ export interface Evidence {
 }
 
 export async function verifyChain(evidence: Evidence): Promise<Verdict> {
-  const readers = evidence.checkpoints.map((lines) => new CheckpointReader(lines(), evidence.publicKeys));
+  const taken = new TakenCheckpoints(evidence.checkpoints.length);
+  const readers = evidence.checkpoints.map(
+    (lines) => new CheckpointReader(lines(), evidence.publicKeys, taken),
+  );
   const walk = new ChainWalk(evidence.first ?? 1);
   let finding: Finding | undefined;
   for await (const line of evidence.lines()) {
-    finding = walk.take(line) ?? (await heldTo(readers, walk));
+    finding = walk.take(line) ?? (await heldTo(readers, walk, taken));
     if (finding === undefined) continue;
     if (walk.outOfOrder !== undefined)
       finding = await whatBecameOf(finding, walk.outOfOrder, evidence.lines());
@@ -148,25 +152,44 @@ class ChainWalk {
 }
 
 /** Checkpoints of the record that was just taken, and of the one before the first. */
-async function heldTo(readers: readonly CheckpointReader[], walk: ChainWalk): Promise<Finding | undefined> {
-  for (const reader of readers) {
-    for (;;) {
-      const next = await reader.peek(walk.tenant);
-      if (next === undefined) break;
-      if ('damage' in next) return next;
-      if (next.seq > walk.seq) break;
-      reader.take();
-      const known = next.seq === walk.seq ? walk.hash : next.seq === walk.first - 1 ? walk.before : undefined;
-      if (known === undefined) {
-        if (next.seq >= walk.first) reader.passed += 1;
-        continue;
-      }
-      reader.held += 1;
-      if (known !== next.hash)
-        return found('forked', next.seq, `a checkpoint of ${next.at} is of another history`);
+async function heldTo(
+  readers: readonly CheckpointReader[],
+  walk: ChainWalk,
+  taken: TakenCheckpoints,
+): Promise<Finding | undefined> {
+  let unfollowed: Unfollowed[] | undefined;
+  for (;;) {
+    const first = await lowest(readers, walk);
+    if (first === undefined) break;
+    if ('damage' in first) return first;
+    const { reader, next } = first;
+    const alone = reader.take(next);
+    if (alone !== undefined) (unfollowed ??= []).push(alone);
+    const known = next.seq === walk.seq ? walk.hash : next.seq === walk.first - 1 ? walk.before : undefined;
+    if (known === undefined) {
+      if (next.seq >= walk.first) reader.passed += 1;
+      continue;
     }
+    reader.held += 1;
+    if (known !== next.hash)
+      return found('forked', next.seq, `a checkpoint of ${next.at} is of another history`);
   }
-  return undefined;
+  return unfollowed?.find(({ previous }) => !taken.has(previous))?.finding;
+}
+
+/** Of all files the one whose next checkpoint is of the lowest record, up to that of the walk: each is read as far as the others. */
+async function lowest(
+  readers: readonly CheckpointReader[],
+  walk: ChainWalk,
+): Promise<{ readonly reader: CheckpointReader; readonly next: Checkpoint } | Finding | undefined> {
+  let first: { readonly reader: CheckpointReader; readonly next: Checkpoint } | undefined;
+  for (const reader of readers) {
+    const next = await reader.peek(walk.tenant);
+    if (next === undefined) continue;
+    if ('damage' in next) return next;
+    if (next.seq <= walk.seq && (first === undefined || next.seq < first.next.seq)) first = { reader, next };
+  }
+  return first;
 }
 
 async function leftOver(readers: readonly CheckpointReader[], walk: ChainWalk): Promise<Finding | undefined> {
