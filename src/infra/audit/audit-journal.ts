@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
 import { RecordGroup } from './record-group.ts';
-import { refusalOf, unavailable } from './refusal.ts';
+import { putOff, refusalOf, unavailable } from './refusal.ts';
 import { openSegment, sealedOf, SealedSegments, type OpenSegment } from './sealed-segments.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';
 
@@ -97,7 +97,7 @@ export class AuditJournal {
     if (!this.#budget.fits(0, 0.5)) return this.#untilItFits(0, 0.5);
   }
 
-  /** Resolves when the line is synced. */
+  /** Resolves when the line is synced. What it rejects with says by `isPutOff` whether the line is written later all the same. */
   append(line: string): Promise<void> {
     if (!this.#budget.fits(line.length)) return this.#appendOnceItFits(line);
     if (this.#isDown()) return Promise.reject(unavailable(this.#failure));
@@ -217,7 +217,7 @@ export class AuditJournal {
 
   async #failed(group: RecordGroup, error: unknown): Promise<number> {
     this.#failure = error;
-    group.synced?.reject(unavailable(this.#failure));
+    group.synced?.reject(putOff(error));
     group.addAll(this.#waiting);
     group.synced = this.#waiting.synced;
     this.#waiting.empty();

@@ -169,6 +169,26 @@ describe('StoredAuditSink', () => {
     expect(missing.reduce((sum, count) => sum + count, 0)).toBe(dropped);
   });
 
+  it('what ran and could not be kept while the disk failed is a gap on record; what is written later is none', async () => {
+    const { sink, clock, table, disk, metrics } = await opened();
+    disk.fail(2);
+    const told = [await sink.write(auditRecord({ callId: 'put off' })).catch((error: unknown) => error)];
+    for (const callId of ['a', 'b'])
+      told.push(
+        await sink.write(auditRecord({ callId, tenant: 'umbrella' })).catch((error: unknown) => error),
+      );
+    expect(told).toMatchObject([DOWN, DOWN, DOWN]);
+    await clock.advance(5_000);
+    await sink.flush();
+    await sink.ship();
+    const rows = [...table.rows.values()];
+    expect(rows.map((row) => [row['kind'], row['tenant_id'], row['notes'] ?? row['call_id']])).toEqual([
+      ['outcome', 'acme', 'put off'],
+      ['gap', 'umbrella', { dropped: 2 }],
+    ]);
+    expect(metrics.values.get('ute_audit_dropped_total')).toBe(2);
+  });
+
   it('an offered record that cannot be made is a gap on record, and ends nothing', async () => {
     const { sink, clock, table, metrics } = await opened();
     sink.offer(() => {

@@ -13,6 +13,7 @@ import { auditLine } from './audit-line.ts';
 import { AuditShipper, type AuditTable } from './audit-shipper.ts';
 import { gapRecord } from './gap-record.ts';
 import { IntentGroups } from './intent-groups.ts';
+import { isPutOff } from './refusal.ts';
 import { SegmentFolder, type SegmentStorage } from './segment-folder.ts';
 
 export interface StoredAuditOptions {
@@ -112,7 +113,7 @@ export class StoredAuditSink implements AuditSink {
       await this.#journal.append(auditLine(record));
       this.#counts.accepted.add();
     } catch (error) {
-      this.#counts.dropped.add();
+      if (!isPutOff(error)) this.#countGap(record.tenant);
       throw error;
     }
   }
