@@ -8,6 +8,7 @@ import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { unavailableMessage } from './database-failures.ts';
 import { Database } from './database.ts';
+import { isNotThereYet } from './not-there-yet.ts';
 import { FullDisk } from './roles/full-disk.ts';
 import { hasTwoRoles, type DatabaseSettings } from './roles/connect-as.ts';
 import { writerSettings, type WriterSettings } from './roles/writer-settings.ts';
@@ -88,7 +89,7 @@ export class GatewayDatabase {
           thrown instanceof ToolFailure && thrown.cause instanceof Error ? thrown.cause : thrown,
       );
       if (error === undefined) return;
-      if (!isAway(error) || this.#clock.now() >= giveUpAt) throw error;
+      if (!isNotThereYet(error) || this.#clock.now() >= giveUpAt) throw error;
       await pause(this.#clock, RETRY_AFTER_MS);
     }
   }
@@ -113,14 +114,6 @@ export class GatewayDatabase {
       throw unavailable(error);
     }
   }
-}
-
-/** Not there now, and perhaps in a moment; anything else will not get better by waiting. */
-function isAway(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /ECONNREFUSED|ECONNRESET|timeout|terminated|starting up|shutting down/i.test(error.message)
-  );
 }
 
 function unavailable(cause: unknown): ToolFailure {
