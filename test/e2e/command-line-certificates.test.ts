@@ -97,8 +97,8 @@ describe('ute with a client certificate', () => {
   });
 
   it.each([
-    ['no certificate', ['--ca-file', 'ca.pem'], 'cannot be reached'],
-    ['a gateway of a CA that it was not told of', SHOWN.slice(0, 4), 'self-signed certificate'],
+    ['no certificate', ['--ca-file', 'ca.pem'], 'give one with --client-cert and --client-key'],
+    ['a gateway of a CA that it was not told of', SHOWN.slice(0, 4), 'with --ca-file or UTE_CA_FILE'],
   ])('does not come to the gateway with %s', async (_what, shown, said) => {
     const { code, stderr } = await ute(['call', 'work', '{}', ...shown]);
     expect(code).toBe(1);

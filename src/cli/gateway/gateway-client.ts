@@ -125,18 +125,30 @@ export class GatewayClient {
     } catch (error) {
       throw new CliFailure(
         EXIT.failed,
-        `the gateway at ${this.#base.origin} cannot be reached: ${reasonOf(error)}${isRefused(error) ? NOT_RUNNING : ''}`,
+        `the gateway at ${this.#base.origin} cannot be reached: ${reasonOf(error).trim()}${adviceOn(error)}`,
       );
     }
   }
 }
 
-const NOT_RUNNING = '; nothing listens there: start it, or say with --url or UTE_URL where it is';
+const NOT_RUNNING = 'nothing listens there: start it, or say with --url or UTE_URL where it is';
+const NOT_TRUSTED =
+  'its certificate is not trusted here: give the CA that has signed it with --ca-file or UTE_CA_FILE';
+const NO_CERTIFICATE =
+  'it asks for a certificate: give one with --client-cert and --client-key, or UTE_CLIENT_CERT_FILE and UTE_CLIENT_KEY_FILE';
 
-/** fetch hides why it failed in the cause. */
-function isRefused(error: unknown): boolean {
+/** What Node says of a certificate of the other side that no authority here has signed. */
+const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/;
+
+/** By what failed, which fetch hides in the cause. Empty: nothing is known to help. */
+function adviceOn(error: unknown): string {
   const { cause = error } = error as { cause?: unknown };
-  return codeOf(cause) === 'ECONNREFUSED';
+  const code = codeOf(cause);
+  if (code === 'ECONNREFUSED') return `; ${NOT_RUNNING}`;
+  if (UNTRUSTED.test(code)) return `; ${NOT_TRUSTED}`;
+  return /CERTIFICATE_REQUIRED|alert certificate required/i.test(`${code} ${reasonOf(error)}`)
+    ? `; ${NO_CERTIFICATE}`
+    : '';
 }
 
 function parseUrl(text: string): URL {

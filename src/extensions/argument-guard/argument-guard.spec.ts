@@ -52,7 +52,7 @@ describe('argument-guard', () => {
     expect(ran[0]?.arguments).toEqual({ note: '[email], [email]', '[email]': 1 });
     expect(metrics.values.get('ute_guard_findings_total{greet,arguments,email,mask}')).toBe(3);
     expect(call.progress.notes).toEqual({ found_in_arguments: { email: 3 } });
-    expect(log.lines).toMatchObject([{ level: 'info', fields: { found: { email: 3 } } }]);
+    expect(log.lines).toMatchObject([{ level: 'info', fields: { found: ['email 3'] } }]);
     expect(JSON.stringify(log.lines)).not.toContain('example');
   });
 

@@ -7,7 +7,7 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import { atOnce, inSlices } from '../../lib/concurrency/in-slices.ts';
-import { findingCounts, type CountFindings } from '../../lib/content-guard/finding-counts.ts';
+import { findingCounts, type CountFindings, foundIn } from '../../lib/content-guard/finding-counts.ts';
 import { guardJson, JsonRefused, type GuardedJson } from '../../lib/content-guard/guard-json.ts';
 import { maxCharacters } from '../../lib/content-guard/options.ts';
 import { argumentRules, checkedRules, faultsOf, type Rule } from '../../lib/content-guard/rules.ts';
@@ -62,7 +62,7 @@ function guardingArguments(
     const found = count(counts);
     call.progress.notes = { ...call.progress.notes, found_in_arguments: found };
     log.info(
-      { ...callLogFields(call), tool: call.function?.name, found },
+      { ...callLogFields(call), tool: call.function?.name, found: foundIn(found) },
       'rules found something in arguments',
     );
   };

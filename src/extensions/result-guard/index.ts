@@ -8,7 +8,7 @@ import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/call
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { inSlices, isLarge, yieldToLoop } from '../../lib/concurrency/in-slices.ts';
-import { findingCounts, type CountFindings } from '../../lib/content-guard/finding-counts.ts';
+import { findingCounts, type CountFindings, foundIn } from '../../lib/content-guard/finding-counts.ts';
 import { guardCause } from '../../lib/content-guard/guard-cause.ts';
 import { guardJson, JsonRefused } from '../../lib/content-guard/guard-json.ts';
 import { maxCharacters } from '../../lib/content-guard/options.ts';
@@ -131,7 +131,7 @@ class AnswerGuard {
     const found = this.#count(counts);
     call.progress.notes = { ...call.progress.notes, found_in_result: found };
     this.#log.info(
-      { ...callLogFields(call), tool: call.function?.name, found },
+      { ...callLogFields(call), tool: call.function?.name, found: foundIn(found) },
       'rules found something in a result',
     );
   }

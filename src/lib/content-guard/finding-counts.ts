@@ -8,7 +8,7 @@ interface Counted {
   with(...labels: string[]): { add(amount?: number): void };
 }
 
-/** Counts what one function's rules found, and gives it as it stands in a log line and an audit note. */
+/** Counts what one function's rules found, and gives it as it stands in an audit note. */
 export type CountFindings = (counts: ReadonlyMap<Rule, number>) => { [rule: string]: number };
 
 export function findingCounts(
@@ -30,4 +30,9 @@ export function findingCounts(
       return shown;
     };
   };
+}
+
+/** For a log line: there, what stands behind a name such as `api_key` is hidden, whatever it is. */
+export function foundIn(counts: { readonly [rule: string]: number }): readonly string[] {
+  return Object.entries(counts).map(([rule, count]) => `${rule} ${count}`);
 }

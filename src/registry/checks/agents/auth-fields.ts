@@ -125,7 +125,7 @@ export function faultsOfProvider(
   if (authUrl !== undefined && tokenUrl !== undefined) return [];
   const known = [...providers.keys()];
   const near = didYouMean(provider, known);
-  const hint = near === undefined ? `; there: ${known.join(', ') || 'none'}` : `; did you mean "${near}"?`;
+  const hint = near === undefined ? `; there: ${known.join(', ') || 'none'}` : ` (did you mean "${near}"?)`;
   const message = `"${provider}" is none of oauth.providers in gateway.yaml${hint}. One from elsewhere needs auth_url and token_url`;
   return [{ path: ['auth', 'provider'], message }];
 }
