@@ -83,10 +83,8 @@ export class KeyCheck {
       await this.#needs.sealer.open(secret.sealed, secret);
       return true;
     } catch (error) {
-      const isLost =
-        error instanceof ToolFailure &&
-        (isReason(error, 'SECRET_UNREADABLE') || isReason(error, 'SECRETS_KEY_MISSING'));
-      return isLost ? false : undefined;
+      if (!(error instanceof ToolFailure)) return undefined;
+      return isReason(error, 'SECRET_UNREADABLE', 'SECRETS_KEY_MISSING') ? false : undefined;
     }
   }
 
