@@ -1,6 +1,6 @@
 // What `verify` makes of checkpoints that replicas have written in turn, each into a file of its own.
 import { generateKeyPairSync } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { chainHash, FIRST_PREVIOUS } from './chained-record.ts';
 import { checkpointId, checkpointLine, keyIdOf, signCheckpoint } from './checkpoint.ts';
