@@ -2,10 +2,13 @@
 import { text } from 'node:stream/consumers';
 import { run } from './run.ts';
 
-// Whoever reads the output may have had enough of it, such as `head`.
+/** As of a program that SIGPIPE has ended, which Node ignores. */
+const NOBODY_READS = 141;
+
+// Whoever reads the output may have had enough of it, such as `head`. Never 0: how the command ends is not known by then.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
-  process.exit();
+  process.exit(NOBODY_READS);
 });
 
 process.exitCode = await run(process.argv.slice(2), {

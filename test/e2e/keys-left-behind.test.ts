@@ -1,4 +1,5 @@
 // A gateway that is started without the keys of its secrets: it says so before a call needs one, and is well again when they are back.
+// How open-key-check.ts puts the check into the program.
 import { cpSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
