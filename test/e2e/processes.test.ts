@@ -129,8 +129,11 @@ describe('two processes on one port', () => {
   });
 
   it('both are replicas of each other, with journals of their own, and one of them runs an accepted call', async () => {
-    const replicas = await fetch(`${doors.rest}/v1/admin/replicas`, { headers: { 'x-api-key': KEY.text } });
-    expect(((await replicas.json()) as { replicas: unknown[] }).replicas).toHaveLength(2);
+    // Each hears of the other at the latest with its next heartbeat, five seconds later.
+    await eventually(async () => {
+      const replicas = await fetch(`${doors.rest}/v1/admin/replicas`, { headers: { 'x-api-key': KEY.text } });
+      expect(((await replicas.json()) as { replicas: unknown[] }).replicas).toHaveLength(2);
+    });
     const id = await acceptedId(target(), 'echo', { text: 'later' });
     expect(await callWhen(target(), id)).toMatchObject({ status: 'succeeded' });
   });
