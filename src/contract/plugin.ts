@@ -29,7 +29,15 @@ export type Next = (call: ToolCall) => Promise<ToolResponse>;
  * code always runs: `next` never throws. `return next(call)`, without awaiting it, is how a layer stands aside: from then on
  * it costs nothing and is waited for no more.
  */
-export type Layer = (call: ToolCall, next: Next) => Promise<ToolResponse>;
+export type Layer = (call: ToolCall, next: Next) => Promise<ToolResponse> | Told;
+
+/** A layer that stands aside, and is told of the answer: what it costs to be waited for is most of what such a layer costs. */
+export interface Told {
+  /** As `next` gave it. */
+  readonly answer: Promise<ToolResponse>;
+  /** Before whoever waits for the answer goes on. What it throws is logged, and changes nothing, whatever `onFailure` says. */
+  tell(response: ToolResponse): void;
+}
 
 export type LaterPhase = 'admit' | 'run';
 

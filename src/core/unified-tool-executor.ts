@@ -103,24 +103,24 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
     return explanation.outcome(this.#carry(request, explanation));
   }
 
-  async #carry(asked: ToolRequest, phase: Phase): Promise<ToolResponse> {
+  /** No async function, which is one more step to take up when a call's record is synced. A pipeline neither throws nor rejects. */
+  #carry(asked: ToolRequest, phase: Phase): Promise<ToolResponse> {
     const { snapshots, toolsets, clock, maxTimeoutMs } = this.#deps;
     const request = throughToolset(asked, toolsets);
     const snapshot = snapshots.enter(request.parent?.snapshot);
     const deadline = new Deadline(clock, request);
     const call = openCall(request, phase, { tools: snapshot, deadline }, clock.now(), maxTimeoutMs);
     const slot = this.#running.enter(call);
-    try {
-      const response = phase.kind === 'explain' ? this.#explainStage(call) : this.#requestStage(call);
-      // The tool, and with it its own limit, is mostly known by now. If not, something waits before that.
-      if (!deadline.isArmed) deadline.arm(call.deadline - clock.now(), call.deadline - call.receivedAt);
-      return await response;
-    } finally {
+    const answer = phase.kind === 'explain' ? this.#explainStage(call) : this.#requestStage(call);
+    // The tool, and with it its own limit, is mostly known by now. If not, something waits before that.
+    if (!deadline.isArmed) deadline.arm(call.deadline - clock.now(), call.deadline - call.receivedAt);
+    return answer.then((response) => {
       deadline.clear();
       this.#running.leave(slot);
       snapshots.leave(snapshot);
       if (this.#running.size === 0) this.#idle?.();
-    }
+      return response;
+    });
   }
 
   get inFlight(): number {

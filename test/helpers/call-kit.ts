@@ -155,8 +155,9 @@ export function layerFor<Options>(
   extension: Extension<Options>,
   fn: ToolFunction,
   options: Options,
-): Layer | undefined {
-  return extension.stage === 'request' ? extension.prepare(options) : extension.prepare(fn, options);
+): ((call: ToolCall, next: Next) => Promise<ToolResponse>) | undefined {
+  const layer = extension.stage === 'request' ? extension.prepare(options) : extension.prepare(fn, options);
+  return layer && ((call, next) => answerOf(layer(call, next)));
 }
 
 /** The call's way through one extension, prepared for the call's function. */
@@ -168,6 +169,15 @@ export async function through<Options>(
 ): Promise<ToolResponse> {
   const layer = layerFor(extension, call.function ?? functionOf(), options);
   return layer === undefined ? next(call) : layer(call, next);
+}
+
+/** As a chain does it, but for what telling throws. */
+function answerOf(given: ReturnType<Layer>): Promise<ToolResponse> {
+  if (given instanceof Promise) return given;
+  return given.answer.then((response) => {
+    given.tell(response);
+    return response;
+  });
 }
 
 /** A layer of a chain, of the tool stage if it matters. */

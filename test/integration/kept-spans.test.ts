@@ -6,10 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Next } from '../../src/contract/plugin.ts';
 import type { ToolCall } from '../../src/contract/call/tool-call.ts';
 import { toolFailure } from '../../src/contract/call/failure.ts';
+import { buildPipeline } from '../../src/core/pipeline/build-pipeline.ts';
 import { refusalOf } from '../../src/core/settle.ts';
 import { tracing } from '../../src/extensions/tracing/index.ts';
 import { ErrorSampler } from '../../src/infra/telemetry/otlp/error-sampler.ts';
-import { callOf, echoNext, functionOf, layerFor, recordingLog, through } from '../helpers/call-kit.ts';
+import { callOf, echoNext, namedLayer, recordingLog } from '../helpers/call-kit.ts';
 
 const exporter = new InMemorySpanExporter();
 const CALLERS_TRACE = 'ab'.repeat(16);
@@ -45,11 +46,14 @@ const refused: Next = (call) =>
 const asking: Next = (call) =>
   Promise.resolve(refusalOf(call, toolFailure('APPROVAL_REQUIRED', 'Ask first.')));
 
-async function traced(share: number, call: ToolCall, next: Next, log = recordingLog()) {
-  const response = await through(tracing.create({ log, tracedShare: share }), call, next, { content: true });
-  await new Promise(setImmediate);
-  return response;
+/** In a chain, as the gateway calls it. */
+function chained(share: number, next: Next, log = recordingLog()): Next {
+  const extension = tracing.create({ tracedShare: share });
+  const layer = extension.stage === 'request' ? extension.prepare({ content: true }) : undefined;
+  return buildPipeline([namedLayer('tracing', layer, { onFailure: 'continue' })], next, log);
 }
+
+const traced = (share: number, call: ToolCall, next: Next) => chained(share, next)(call);
 
 describe('a call of a caller who traces nothing', () => {
   it.each([
@@ -109,14 +113,14 @@ describe('a call of a caller who traces', () => {
 
 it('the answer is the one of what is inside, and does not wait for the span', async () => {
   const answer = echoNext().next(callOf());
-  const extension = tracing.create({ log: recordingLog(), tracedShare: 1 });
-  const layer = layerFor(extension, functionOf(), { content: false });
-  expect(layer?.(callOf(), () => answer)).toBe(answer);
+  expect(chained(1, () => answer)(callOf())).toBe(answer);
 });
 
 it('a span that cannot be made is said in the log, and the call has its answer', async () => {
   const log = recordingLog();
   const broken: Next = async (call) => ({ ...(await echoNext().next(call)), meta: undefined as never });
-  await traced(1, callOf(), broken, log);
-  expect(log.lines).toMatchObject([{ level: 'error', message: 'the span of a call could not be made' }]);
+  expect(await chained(1, broken, log)(callOf())).toMatchObject({ ok: true });
+  expect(log.lines).toMatchObject([
+    { level: 'error', message: 'extension crashed', fields: { extension: 'tracing' } },
+  ]);
 });

@@ -1,6 +1,6 @@
 // Crossing: one passage of one call through one layer. It ends with the layer's answer, or without it when the call's time is over.
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
-import type { Extension, Layer, Next } from '../../contract/plugin.ts';
+import type { Extension, Layer, Next, Told } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
@@ -68,7 +68,8 @@ export class Crossing implements Step {
     this.#deadline?.enter(this);
     let answer: Promise<ToolResponse>;
     try {
-      answer = this.#layer.layer(this.#call, (call) => this.#next(call));
+      const given = this.#layer.layer(this.#call, (call) => this.#next(call));
+      answer = given instanceof Promise || !isTold(given) ? given : this.#told(given);
     } catch (error) {
       return new Promise((resolve) => {
         this.#resolve = resolve;
@@ -102,6 +103,23 @@ export class Crossing implements Step {
     if (this.#ended) return;
     this.#toldLate = true;
     this.#warn('an extension did not end with its call, which went on without it');
+  }
+
+  /** Before anybody else listens to the answer. */
+  #told(told: Told): Promise<ToolResponse> {
+    const { answer } = told;
+    answer.then(
+      (response) => {
+        try {
+          told.tell(response);
+        } catch (error) {
+          this.#logCrash(error);
+        }
+      },
+      // Whoever waits for it takes it for a crash of the layer.
+      () => undefined,
+    );
+    return answer;
   }
 
   /** The layer waits for nothing: the inside's answer is its answer, and nobody waits for the layer. */
@@ -145,10 +163,14 @@ export class Crossing implements Step {
     const { onFailure, name } = this.#layer;
     const denies = onFailure === 'deny';
     const refuses = denies && error instanceof ToolFailure;
-    if (!refuses)
-      this.#log.error({ ...callLogFields(this.#call), extension: name, err: error }, 'extension crashed');
+    if (!refuses) this.#logCrash(error);
     if (!denies) return this.#inside ?? this.#next(this.#call);
     return this.#refused(refuses ? error : crashed(name, error), await this.#inside);
+  }
+
+  #logCrash(error: unknown): void {
+    const fields = { ...callLogFields(this.#call), extension: this.#layer.name, err: error };
+    this.#log.error(fields, 'extension crashed');
   }
 
   #without(reason: ToolFailure, inside: ToolResponse | undefined): ToolResponse {
@@ -188,6 +210,11 @@ export class Crossing implements Step {
   #warn(message: string): void {
     this.#log.warn({ ...callLogFields(this.#call), extension: this.#layer.name }, message);
   }
+}
+
+/** A layer that is no TypeScript may return anything. */
+function isTold(given: unknown): given is Told {
+  return typeof given === 'object' && given !== null && 'tell' in given && 'answer' in given;
 }
 
 function crashed(extension: string, cause: unknown): ToolFailure {

@@ -16,7 +16,6 @@ import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Principal } from '../../contract/call/principal.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
 import type { ToolResponse, ToolResult } from '../../contract/call/tool-response.ts';
-import type { Layer } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { refusalOf, shortened, successOf } from '../../core/settle.ts';
@@ -52,7 +51,7 @@ function kit(options: JsonObject = {}, changes: Parameters<typeof functionOf>[0]
     });
   };
   // Each prepared once, as at load.
-  const layers = new Map<ToolFunction, Layer | undefined>();
+  const layers = new Map<ToolFunction, ReturnType<typeof layerFor>>();
   const around = (call: ToolCall, tool: (call: ToolCall) => Promise<ToolResult> | ToolResult) => {
     const run = async (inner: ToolCall) => {
       runs += 1;

@@ -30,14 +30,13 @@ function createLogging(log: Log): RequestExtension<LoggingOptions> {
     stage: 'request',
     onFailure: 'continue',
     prepare({ level }) {
-      return async function logCall(call, next) {
-        const response = await next(call);
+      const tell = (call: ToolCall, response: ToolResponse) => {
         if (response.meta.acceptedAt !== undefined) log[level](fieldsOf(call, response), 'call accepted');
         else if (response.ok) log[level](fieldsOf(call, response), 'call succeeded');
         else if (SERIOUS.has(response.error.type)) log.error(fieldsOf(call, response), 'call failed');
         else log.warn(fieldsOf(call, response), 'call refused or failed');
-        return response;
       };
+      return (call, next) => ({ answer: next(call), tell: (response) => tell(call, response) });
     },
   };
 }

@@ -37,13 +37,12 @@ function createMetrics(port: Metrics): RequestExtension<MetricsOptions> {
     onFailure: 'continue',
     prepare({ tenant_series: byTenant }) {
       const countTenant = byTenant ? tenantCounts(port) : undefined;
-      return async function measure(call, next) {
-        const response = await next(call);
+      const tell = (call: ToolCall, response: ToolResponse) => {
         const cost = costOf(call, response);
         counts.count(call, response, (performance.now() - call.startedAt) / 1000, cost);
         countTenant?.(call, response, cost);
-        return response;
       };
+      return (call, next) => ({ answer: next(call), tell: (response) => tell(call, response) });
     },
   };
 }

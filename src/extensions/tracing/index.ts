@@ -12,7 +12,6 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { z } from 'zod';
-import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
@@ -32,7 +31,7 @@ const optionsSchema = z.strictObject({
     ),
 });
 type TracingOptions = z.infer<typeof optionsSchema>;
-type Needs = Pick<Ports, 'log' | 'tracedShare'>;
+type Needs = Pick<Ports, 'tracedShare'>;
 
 export const tracing: ExtensionPlugin<TracingOptions, Needs> = {
   name: 'tracing',
@@ -45,25 +44,8 @@ export const tracing: ExtensionPlugin<TracingOptions, Needs> = {
  * What is to be said of a call is said beside its answer, which nobody holds up. Of a call that is not kept the SDK is not
  * asked at all: with a low share most calls are such, and a span that nobody keeps costs nearly as much as one that is kept.
  */
-function createTracing({ log, tracedShare }: Needs): RequestExtension<TracingOptions> {
+function createTracing({ tracedShare }: Needs): RequestExtension<TracingOptions> {
   const tracer = trace.getTracer('unified-tool-executor');
-  const afterwards = (
-    call: ToolCall,
-    answer: Promise<ToolResponse>,
-    tell: (response: ToolResponse) => void,
-  ) => {
-    const failed = (error: unknown) =>
-      log.error({ ...callLogFields(call), err: error }, 'the span of a call could not be made');
-    // One promise for both: this is on the path of every call.
-    answer.then((response) => {
-      try {
-        tell(response);
-      } catch (error) {
-        failed(error);
-      }
-    }, failed);
-    return answer;
-  };
   return {
     stage: 'request',
     onFailure: 'continue',
@@ -77,19 +59,20 @@ function createTracing({ log, tracedShare }: Needs): RequestExtension<TracingOpt
         if (asked === undefined && Math.random() >= tracedShare) {
           const own = { ...newTrace(), traceFlags: TraceFlags.NONE };
           const inside = insideOf(call, own);
-          return afterwards(inside, next(inside), (response) => {
+          const tell = (response: ToolResponse) => {
             if (isFailed(response))
               tellFailure(tracer, inside, response, trace.setSpanContext(ROOT_CONTEXT, own));
-          });
+          };
+          return { answer: next(inside), tell };
         }
         const parent = asked ?? KEPT_TRACE;
         const span = tracer.startSpan(nameOf(call), { kind: SpanKind.INTERNAL }, parent);
         const inside = insideOf(call, span.spanContext());
-        if (!span.isRecording())
-          return afterwards(inside, next(inside), (response) => {
-            if (isFailed(response)) tellFailure(tracer, inside, response, parent);
-          });
-        return afterwards(inside, next(inside), (response) => tellCall(span, inside, response, content));
+        const tell = (response: ToolResponse) => {
+          if (span.isRecording()) tellCall(span, inside, response, content);
+          else if (isFailed(response)) tellFailure(tracer, inside, response, parent);
+        };
+        return { answer: next(inside), tell };
       },
   };
 }

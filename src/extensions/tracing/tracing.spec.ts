@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, recordingLog, through } from '../../../test/helpers/call-kit.ts';
+import { callOf, echoNext, through } from '../../../test/helpers/call-kit.ts';
 import { tracing } from './index.ts';
 
-const untraced = () => tracing.create({ log: recordingLog(), tracedShare: undefined });
+const untraced = () => tracing.create({ tracedShare: undefined });
 
 describe('tracing', () => {
   it("without an SDK, the call still carries the caller's trace id", async () => {

@@ -98,9 +98,16 @@ export class AuditJournal {
   }
 
   /** Resolves when the line is synced. What it rejects with says by `isPutOff` whether the line is written later all the same. */
-  append(line: string): Promise<void> {
-    if (!this.#budget.fits(line.length)) return this.#appendOnceItFits(line);
-    if (this.#isDown()) return Promise.reject(unavailable(this.#failure));
+  async append(line: string): Promise<void> {
+    if (!this.#budget.fits(line.length)) await this.#untilItFits(line.length, 1);
+    const synced = this.appendNow(line);
+    if (synced === undefined && this.#isDown()) throw unavailable(this.#failure);
+    return synced ?? this.append(line);
+  }
+
+  /** As `append`, but undefined where it does not fit now, or the disk fails: what it rejects with is always put off. */
+  appendNow(line: string): Promise<void> | undefined {
+    if (!this.#budget.fits(line.length) || this.#isDown()) return undefined;
     const { promise } = (this.#waiting.synced ??= Promise.withResolvers<void>());
     this.#push(line);
     return promise;
@@ -146,11 +153,6 @@ export class AuditJournal {
 
   #isDown(): boolean {
     return this.#closed || this.#failure !== undefined;
-  }
-
-  async #appendOnceItFits(line: string): Promise<void> {
-    await this.#untilItFits(line.length, 1);
-    await this.append(line);
   }
 
   async #untilItFits(bytes: number, part: number): Promise<void> {

@@ -10,19 +10,27 @@ export function canonicalHash(value: unknown): string {
 }
 
 /**
- * Most arguments are one object of strings, numbers and booleans. Sorted by code units and written by
- * JSON.stringify that is their canonical form, at a quarter of the library's cost. Undefined: not such a one.
+ * Most arguments are one object of strings, numbers and booleans. Sorted by code units and written by JSON.stringify that is
+ * their canonical form, at a quarter of the library's cost, and mostly they are sorted. Undefined: not such a one.
  */
 function flatCanonical(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || 'toJSON' in value)
     return undefined;
-  const members: string[] = [];
-  for (const key of Object.keys(value).toSorted()) {
-    const member = (value as Record<string, unknown>)[key];
-    if (!isScalar(member) || !key.isWellFormed()) return undefined;
-    members.push(`${JSON.stringify(key)}:${JSON.stringify(member)}`);
-  }
+  const keys = Object.keys(value);
+  for (const key of keys)
+    if (!isScalar((value as Record<string, unknown>)[key]) || !key.isWellFormed()) return undefined;
+  if (areSorted(keys)) return JSON.stringify(value);
+  const members = keys
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${JSON.stringify((value as Record<string, unknown>)[key])}`);
   return `{${members.join(',')}}`;
+}
+
+/** By UTF-16 code units, as RFC 8785 wants it. */
+function areSorted(keys: readonly string[]): boolean {
+  for (let at = 1; at < keys.length; at += 1)
+    if ((keys[at - 1] as string) > (keys[at] as string)) return false;
+  return true;
 }
 
 /** What JSON.stringify and RFC 8785 write alike. */

@@ -76,14 +76,14 @@ async function serve(found: FoundRoute, exchange: Exchange, { caller }: Declared
   const { name } = found.spec;
   const env = environmentOf(request, goneFrom(reply));
   const read = readArguments(found, exchange);
-  const response = await caller.execute(
+  const answer = caller.execute(
     read instanceof ToolFailure
       ? readCall(name, read, env)
       : readCall(name, callOf(found, read), env, pointersInCall(read)),
   );
   deprecationHeaders(reply, found);
-  if (found.route.answer === 'envelope') await sendEnvelope(reply, response);
-  else sendData(reply, response, path);
+  if (found.route.answer === 'envelope') await sendEnvelope(reply, answer);
+  else sendData(reply, await answer, path);
 }
 
 /** What is wrong is a call as well: known, counted and audited before it is refused. */

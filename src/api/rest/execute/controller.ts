@@ -30,19 +30,17 @@ export class ExecuteController {
   ) {}
 
   @ServesByHand(executeTool)
-  async execute(
+  execute(
     @Req() request: FastifyRequest<{ Params: { name: string } }>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const env = environmentOf(request, goneFrom(reply));
     const { name } = request.params;
     const { value, largeIntegers } = readable(executeTool, request);
-    if (!env.prefer.respondAsync) {
-      await sendEnvelope(reply, await this.caller.execute(readCall(name, value, env, largeIntegers)));
-      return;
-    }
+    if (!env.prefer.respondAsync)
+      return sendEnvelope(reply, this.caller.execute(readCall(name, value, env, largeIntegers)));
     const asyncCall = readAsyncCall(name, value, env, this.asyncCalls, largeIntegers);
-    await sendEnvelope(reply, await this.asyncCalls.accept(asyncCall.request, asyncCall.callbackUrl));
+    return sendEnvelope(reply, this.asyncCalls.accept(asyncCall.request, asyncCall.callbackUrl));
   }
 
   @ServesByHand(executeTools)
@@ -52,7 +50,7 @@ export class ExecuteController {
     const calls = (await strangerOf(env, this.authenticator)) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {
       const refused = readCall(undefined, calls, environmentOfRefused(env, calls));
-      await sendEnvelope(reply, await this.caller.execute(refused));
+      await sendEnvelope(reply, this.caller.execute(refused));
       return;
     }
     const responses = await Promise.all(

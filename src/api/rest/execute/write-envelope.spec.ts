@@ -16,7 +16,7 @@ async function sent(response: ToolResponse) {
     code: (status: number) => ((out.status = status), reply),
     send: (text: string) => ((out.text = text), reply),
   };
-  await sendEnvelope(reply as unknown as FastifyReply, response);
+  await sendEnvelope(reply as unknown as FastifyReply, Promise.resolve(response));
   return {
     status: out.status,
     headers,
@@ -122,7 +122,7 @@ describe('sendEnvelope', () => {
     };
     const sending = sendEnvelope(
       broken as unknown as FastifyReply,
-      refusalOf(callOf(), new ToolFailure('NOT_FOUND', 'No.')),
+      Promise.resolve(refusalOf(callOf(), new ToolFailure('NOT_FOUND', 'No.'))),
     );
     await expect(sending).rejects.toThrow('Invalid character');
   });

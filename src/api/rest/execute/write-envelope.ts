@@ -20,18 +20,21 @@ const LARGEST_AT_ONCE = 1 << 20;
  * once for many of them, and a fifth more calls are answered. A call that is alone waits for nothing.
  *
  * Resolves when it is sent. A handler waits for that: for an answer that is not sent yet, Nest would listen to the
- * response until it is, which costs more than to write it.
+ * response until it is, which costs more than to write it. It waits for this alone, and not for the answer before: what waits
+ * is taken up again by a processor that has seen a hundred other calls meanwhile.
  */
-export function sendEnvelope(reply: FastifyReply, response: ToolResponse): Promise<void> {
+export function sendEnvelope(reply: FastifyReply, answer: Promise<ToolResponse>): Promise<void> {
   return new Promise((sent, failed) => {
-    answerAtEndOfTurn(() => {
-      try {
-        sendNow(reply, response);
-        sent();
-      } catch (error) {
-        failed(error);
-      }
-    });
+    answer.then((response) => {
+      answerAtEndOfTurn(() => {
+        try {
+          sendNow(reply, response);
+          sent();
+        } catch (error) {
+          failed(error);
+        }
+      });
+    }, failed);
   });
 }
 

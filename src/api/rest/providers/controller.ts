@@ -51,7 +51,7 @@ export class ProvidersController {
     if (asked instanceof ToolFailure) {
       if (stranger === undefined) this.#tally.malformed(provider);
       const refused = readCall(undefined, asked, environmentOfRefused(env, asked));
-      await sendEnvelope(reply, await this.caller.execute(refused));
+      await sendEnvelope(reply, this.caller.execute(refused));
       return;
     }
     const answered = await this.#runAll(asked.calls, env, begun);

@@ -43,7 +43,7 @@ export class TextController {
     const asked = (await strangerOf(env, this.authenticator)) ?? this.#asked(request);
     if (asked instanceof ToolFailure) {
       const refused = readCall(undefined, asked, environmentOfRefused(env, asked));
-      await sendEnvelope(reply, await this.caller.execute(refused));
+      await sendEnvelope(reply, this.caller.execute(refused));
       return;
     }
     const { said, calls } = asked;
