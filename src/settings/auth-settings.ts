@@ -17,7 +17,12 @@ const one = (what: string) =>
     );
 
 /** One that can be named by a request: no control or format characters, no half characters, no star. */
-const tenantName = z.string().regex(/^[^\p{C}*]{1,200}$/u, 'must name one tenant, in 1 to 200 characters');
+const tenantName = z
+  .string()
+  .regex(
+    /^(?!\s)[^\p{C}*]{1,200}(?<!\s)$/u,
+    'must name one tenant, in 1 to 200 characters and no space at an end',
+  );
 
 /** Each by its name; a star, in place of the list: any. */
 const severalTenants = z.union([z.literal('*'), z.array(tenantName).min(1).max(100)]);

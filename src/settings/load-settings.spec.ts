@@ -118,7 +118,11 @@ describe('loadSettings', () => {
 
   it('no two doors share a port, unless any will do', () => {
     expect(problemsOf('http: { port: 9000 }\n', { UTE_METRICS_PORT: '9000' })).toEqual([
-      { file, path: 'metrics.port', message: '9000 is the port of http.port already' },
+      {
+        file: 'environment UTE_METRICS_PORT',
+        path: 'metrics.port',
+        message: '9000 is the port of http.port already',
+      },
     ]);
     expect(problemsOf('http: { port: 0 }\ngrpc: { port: 0 }\nmetrics: { port: 0 }\n')).toEqual([]);
   });
@@ -214,6 +218,38 @@ describe('loadSettings', () => {
     const settings = load('auth: { roles: { clerk: [tools:read] } }\n');
     expect(() => (settings.http as { port: number }).port++).toThrow(TypeError);
     expect(() => (settings.auth.roles['clerk'] as string[]).push('*')).toThrow(TypeError);
+  });
+
+  it('a group of approvers with a role that is nowhere is refused where it stands: nobody could approve', () => {
+    const text = `auth:
+  roles: { accountant: [approvals:decide] }
+approvals:
+  groups:
+    finance: { roles: [accountant, admin] }
+    safety: { users: [ann], roles: [acountant] }
+`;
+    expect(problemsOf(text)).toEqual([
+      {
+        file,
+        line: 6,
+        column: 29,
+        path: 'approvals.groups.safety.roles',
+        message: '"acountant" is no role: it is none of admin, agent, platform_admin, accountant',
+      },
+    ]);
+  });
+
+  it('settings that contradict each other are told at the one to change: its line, its variable, or the file', () => {
+    expect(problemsOf('grpc: { port: 8080 }\nmetrics:\n  port: 8080\n')).toMatchObject([
+      { file, line: 1, column: 9, path: 'grpc.port' },
+      { file, line: 3, column: 3, path: 'metrics.port' },
+    ]);
+    expect(problemsOf('', { UTE_ROLE: 'worker' })).toMatchObject([
+      { file: 'environment UTE_ROLE', path: 'role' },
+    ]);
+    expect(problemsOf('redis: { mode: sentinel, nodes: [] }\n')).toMatchObject([
+      { file, line: 1, path: 'redis.master_name' },
+    ]);
   });
 
   it.each(['api', 'worker'])('the role %s is for a database that others reach', (role) => {

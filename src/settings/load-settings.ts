@@ -39,7 +39,8 @@ export function loadSettings(env: Environment, cwd: string, text?: string): Sett
   if (!parsed.success) problems.push(...problemsOf(parsed.error, values, source, env));
   for (const { path, message } of toolsetProblems(values['toolsets']))
     problems.push({ ...positionOf(path, source, env), path: path.join('.'), message });
-  if (parsed.success) problems.push(...contradictions(parsed.data, file, env));
+  for (const { path, message } of parsed.success ? contradictions(parsed.data, env) : [])
+    problems.push({ ...positionOf(path.split('.'), source, env), path, message });
   if (problems.length > 0 || !parsed.success)
     throw new SettingsError(problems, authAlone(source.values, values));
   return deepFreeze(withAbsolutePaths(parsed.data, file, cwd));

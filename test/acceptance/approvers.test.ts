@@ -201,6 +201,17 @@ it('an id that no approval can have is one that there is not', async () => {
 });
 
 describe('a vote that was handed on', () => {
+  it('is not to a group that is nowhere: the answer says which', async () => {
+    const asked = { to: 'bob', until: inHours(1), groups: ['finance', 'finanse'] };
+    expect(await handOn('cfo', asked)).toMatchObject({
+      status: 400,
+      body: {
+        reason: 'MALFORMED_CALL',
+        violations: [{ pointer: '/groups', message: expect.stringContaining('"finanse"') as string }],
+      },
+    });
+  });
+
   it('is given by the other, counts both once, and says for whom it was', async () => {
     const handed = await handOn('cfo', { to: 'Bob', until: inHours(1) });
     expect(handed).toMatchObject({ status: 201, body: { approver_groups: ['finance'] } });

@@ -54,6 +54,13 @@ export function stillGranted(principal: Principal, granted: readonly string[]): 
 /** What reaches every tenant of the gateway. A tenant's `*` is everything of that tenant, and none of these. */
 export const PLATFORM_PERMISSIONS: readonly string[] = ['platform:*', 'specs:*'];
 
+/** There without being declared; gateway.yaml may redefine them. */
+export const BUILT_IN_ROLES: Readonly<Record<string, readonly string[]>> = {
+  admin: ['*'],
+  agent: ['tools:read', 'tools:call'],
+  platform_admin: ['*', ...PLATFORM_PERMISSIONS],
+};
+
 export function isOfPlatform(permission: string): boolean {
   return permission.startsWith('platform:') || permission.startsWith('specs:');
 }

@@ -53,13 +53,7 @@ export async function delegateVote(
   if (until.getTime() <= Math.max(now, startsAt.getTime()))
     throw wrong('/until', 'must be in the future, after /from');
   if (until.getTime() - now > LONGEST_MS) throw wrong('/until', 'must be within 92 days');
-  const named = wanted ?? groups.names.filter((name) => groups.includes([name], giver));
-  const foreign = named.length === 0 ? 'any group' : named.find((name) => !groups.includes([name], giver));
-  if (foreign !== undefined)
-    throw toolFailure(
-      'APPROVER_NOT_IN_GROUP',
-      `Only members hand on their vote, and this key is not in ${foreign}.`,
-    );
+  const named = groupsHanded(giver, wanted, groups);
   const made = await delegations.create(
     {
       id: uuidv7(now),
@@ -68,7 +62,7 @@ export async function delegateVote(
       fromRoles: [...giver.roles],
       fromToken: tokenOf(giver),
       toUser: to,
-      approverGroups: [...named],
+      approverGroups: named,
       startsAt,
       endsAt: until,
       createdBy: giver.id,
@@ -80,6 +74,28 @@ export async function delegateVote(
     'APPROVALS_FULL',
     'This tenant has too many delegations: have some of them revoked first.',
   );
+}
+
+/** Those that are wanted, or all that the giver is in. */
+function groupsHanded(
+  giver: Principal,
+  wanted: readonly string[] | undefined,
+  groups: ApproverGroups,
+): readonly string[] {
+  const nowhere = wanted?.find((name) => !groups.names.includes(name));
+  if (nowhere !== undefined)
+    throw wrong(
+      '/groups',
+      `names "${nowhere}", which is no group of approvers (approvals.groups of gateway.yaml)`,
+    );
+  const named = wanted ?? groups.names.filter((name) => groups.includes([name], giver));
+  const foreign = named.length === 0 ? 'any group' : named.find((name) => !groups.includes([name], giver));
+  if (foreign !== undefined)
+    throw toolFailure(
+      'APPROVER_NOT_IN_GROUP',
+      `Only members hand on their vote, and this key is not in ${foreign}.`,
+    );
+  return named;
 }
 
 /** By whoever gave it, or an admin. Throws ToolFailure NOT_FOUND: to others it is not there. */

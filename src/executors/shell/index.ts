@@ -211,6 +211,6 @@ function sessionKey({ principal, context }: ToolCall): string {
   throw toolFailure(
     'SESSION_REQUIRED',
     'context.session_id is missing: the workspace of this tool belongs to a session.',
-    { partialSideEffects: false },
+    { partialSideEffects: false, details: { field: 'session_id' } },
   );
 }

@@ -35,7 +35,7 @@ function createChaining(order: SessionOrder): ToolExtension<ChainingOptions> {
         const [rule] = steps.rules;
         if (rule === undefined) return next(call);
         const message = `The rule ${rule.name} holds this tool to an order of calls: it needs context.session_id.`;
-        throw toolFailure('SESSION_REQUIRED', message);
+        throw toolFailure('SESSION_REQUIRED', message, { details: { field: 'session_id', rule: rule.name } });
       };
     },
   };

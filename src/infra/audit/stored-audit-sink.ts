@@ -5,9 +5,8 @@ import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { Counter, Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
-import { RECORDS_SERIES } from '../../ports/telemetry/series/records.ts';
-import { degradedGauge } from '../telemetry/degraded-gauge.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { recordCounts, type RecordCounts } from './record-counts.ts';
 import { AuditJournal } from './audit-journal.ts';
 import { auditLine } from './audit-line.ts';
 import { AuditShipper, type AuditTable } from './audit-shipper.ts';
@@ -46,7 +45,7 @@ export class StoredAuditSink implements AuditSink {
   readonly #groups: IntentGroups | undefined;
   readonly #storage: SegmentStorage;
   readonly #clock: Clock;
-  readonly #counts: Counts;
+  readonly #counts: RecordCounts;
   /** Records dropped or omitted since the last gap record, by tenant. */
   readonly #gaps = new Map<string, number>();
   #offered: (() => AuditRecord)[] = [];
@@ -58,7 +57,7 @@ export class StoredAuditSink implements AuditSink {
     this.#journal = journal;
     this.#storage = storage;
     this.#clock = clock;
-    this.#counts = countsOf(metrics);
+    this.#counts = recordCounts(metrics);
     const { rejected } = this.#counts;
     const deps = { journal, storage, table, clock, log, rejected, random };
     this.#shipper = new AuditShipper(deps);
@@ -230,28 +229,4 @@ export class StoredAuditSink implements AuditSink {
     this.#counts.pending.set(pending);
     this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.wall() - oldest) / 1000);
   }
-}
-
-interface Counts {
-  readonly accepted: Counter;
-  readonly dropped: Counter;
-  readonly omitted: Counter;
-  readonly refused: Counter;
-  readonly rejected: Counter;
-  readonly degraded: Gauge;
-  readonly pending: Gauge;
-  readonly lag: Gauge;
-}
-
-function countsOf(metrics: Metrics): Counts {
-  return {
-    accepted: metrics.counter(RECORDS_SERIES.ute_audit_records_total).with(),
-    dropped: metrics.counter(RECORDS_SERIES.ute_audit_dropped_total).with(),
-    omitted: metrics.counter(RECORDS_SERIES.ute_audit_omitted_total).with(),
-    refused: metrics.counter(RECORDS_SERIES.ute_audit_refused_calls_total).with(),
-    rejected: metrics.counter(RECORDS_SERIES.ute_audit_rejected_total).with(),
-    degraded: degradedGauge(metrics, 'audit'),
-    pending: metrics.gauge(RECORDS_SERIES.ute_audit_pending_records).with(),
-    lag: metrics.gauge(RECORDS_SERIES.ute_audit_lag_seconds).with(),
-  };
 }

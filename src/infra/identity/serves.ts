@@ -18,8 +18,11 @@ export interface Identity {
 /** Stands alone in a list of tenants: any. */
 export const ANY = '*';
 
-/** No control, format or private characters, no half characters, and nothing that stands for several. */
-const NAME = /^[^\p{C}*]{1,200}$/u;
+/**
+ * No control, format or private characters, no half characters, and nothing that stands for several. No space at an end: "acme "
+ * would be another tenant than "acme", and nobody would see it.
+ */
+const NAME = /^(?!\s)[^\p{C}*]{1,200}(?<!\s)$/u;
 
 /** Whether it can be one of several tenants that a credential serves. */
 export function isTenantName(text: string): boolean {

@@ -1,6 +1,6 @@
 // What the authenticator holds of a key: hashes, until when they are good, and for whom it speaks.
 import type { z } from 'zod';
-import { PLATFORM_PERMISSIONS } from '../../contract/call/principal.ts';
+import { BUILT_IN_ROLES, PLATFORM_PERMISSIONS } from '../../contract/call/principal.ts';
 import type { KeyRecord } from '../../ports/keys/key-store.ts';
 import type { apiKey } from '../../settings/auth-settings.ts';
 import { servesOf, type Identity, type Serves } from '../identity/serves.ts';
@@ -25,13 +25,6 @@ interface KnownSecret {
   readonly hash: Buffer;
   readonly goodUntil: number;
 }
-
-/** There without being declared; gateway.yaml may redefine them. */
-const BUILT_IN_ROLES: Roles = {
-  admin: ['*'],
-  agent: ['tools:read', 'tools:call'],
-  platform_admin: ['*', ...PLATFORM_PERMISSIONS],
-};
 
 /** Those of gateway.yaml. Throws Error when one names a role that is not there, or two share an id. */
 export function configuredKeys(keys: readonly StoredKey[], declared: Roles): ReadonlyMap<string, KnownKey> {

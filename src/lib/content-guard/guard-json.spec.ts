@@ -219,13 +219,22 @@ describe('the work', () => {
 describe('rules', () => {
   const faults = (rules: readonly RuleOptions[]) => faultsOf(rules);
 
-  it('are told by their place where they cannot be used', () => {
-    expect(
-      faults([
-        { detect: 'email', action: 'mask' },
-        { patterns: ['('], action: 'mask' },
-      ]),
-    ).toMatchObject([{ path: ['rules', 1], message: expect.stringContaining('cannot be used') as string }]);
+  it.each([
+    ['a pattern that is none', { patterns: ['a', '('] }, ['patterns', 1], /^cannot be used: .*closing/],
+    ['a pattern that is everywhere', { patterns: ['a*'] }, ['patterns', 0], /empty text/],
+    ['words without a word', { words: ['falcon', '--'] }, ['words', 1], /"--" has no word in it/],
+    ['nothing to look for', {}, [], /must have one of detect, words and patterns, found none of them/],
+    ['two things to look for', { detect: 'email', words: ['x'] }, [], /found detect and words$/],
+    ['a name beside a built-in detector', { detect: 'email', name: 'mail' }, ['name'], /has its own$/],
+    ['a detector that is not there', { detect: 'emial' }, ['detect'], /"email"/],
+  ])('with %s are refused where that stands', (_what, rule, path, message) => {
+    const { error } = argumentRules.safeParse([
+      { detect: 'ipv4', action: 'mask' },
+      { ...rule, action: 'mask' },
+    ]);
+    expect(error?.issues).toEqual([
+      expect.objectContaining({ path: [1, ...path], message: expect.stringMatching(message) as string }),
+    ]);
   });
 
   it('may not find the mask of one of them', () => {

@@ -11,31 +11,68 @@ const name = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be lower-case letters, digits and _, with a letter first')
   .optional()
-  .describe('What the rule is called in masks, errors and series.');
+  .describe('What a rule of words or patterns is called in masks, errors and series.');
+
+/** Told where it stands, and not when the first tool is loaded. */
+const usable = (detector: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
+  try {
+    detector(text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    context.addIssue({ code: 'custom', message: `cannot be used: ${message}` });
+  }
+};
+
+const LOOKED_FOR = ['detect', 'words', 'patterns'] as const;
 
 function ruleSchema<Action extends string>(actions: readonly [Action, ...Action[]]) {
-  const action = z.enum(actions).describe('What becomes of a text in which it is found.');
-  return z.union([
-    z.strictObject({ detect: z.enum(BUILT_IN_NAMES).describe('A built-in detector.'), action }),
-    z.strictObject({
+  return z
+    .strictObject({
+      detect: z
+        .enum(BUILT_IN_NAMES)
+        .optional()
+        .describe('A built-in detector. A rule has one of `detect`, `words` and `patterns`.'),
       words: z
-        .array(z.string().min(1).max(200))
+        .array(
+          z
+            .string()
+            .min(1)
+            .max(200)
+            .superRefine(usable((word) => wordDetector([word]))),
+        )
         .min(1)
         .max(1_000)
+        .optional()
         .describe('Whole words and phrases, in any case.'),
-      name,
-      action,
-    }),
-    z.strictObject({
       patterns: z
-        .array(z.string().min(1).max(MAX_PATTERN_LENGTH))
+        .array(
+          z
+            .string()
+            .min(1)
+            .max(MAX_PATTERN_LENGTH)
+            .superRefine(usable((pattern) => patternDetector(pattern))),
+        )
         .min(1)
         .max(50)
+        .optional()
         .describe('Regular expressions of RE2.'),
       name,
-      action,
-    }),
-  ]);
+      action: z.enum(actions).describe('What becomes of a text in which it is found.'),
+    })
+    .superRefine((rule, context) => {
+      const said = LOOKED_FOR.filter((each) => rule[each] !== undefined);
+      if (said.length !== 1)
+        context.addIssue({
+          code: 'custom',
+          message: `must have one of detect, words and patterns, found ${said.join(' and ') || 'none of them'}`,
+        });
+      if (rule.detect !== undefined && rule.name !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: ['name'],
+          message: 'is for words and patterns: a built-in detector has its own',
+        });
+    });
 }
 
 const MAX_RULES = 32;
@@ -88,16 +125,8 @@ function compiledRule(rule: RuleOptions): Rule {
 }
 
 export function faultsOf(rules: readonly RuleOptions[]): readonly RuleFault[] {
-  const compiled: Rule[] = [];
   const faults: RuleFault[] = [];
-  for (const [index, rule] of rules.entries()) {
-    try {
-      compiled.push(compiledRule(rule));
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      faults.push({ path: ['rules', index], message: `cannot be used: ${message}` });
-    }
-  }
+  const compiled = rules.map(compiledRule);
   const masks = compiled.filter(({ action }) => action === 'mask').map(({ mask }) => mask);
   for (const { name: finder, detectors } of compiled) {
     const mask = masks.find((each) => detectors.some((detector) => detector.find(each, 0, each.length)));
@@ -110,13 +139,13 @@ export function faultsOf(rules: readonly RuleOptions[]): readonly RuleFault[] {
   return faults;
 }
 
-function nameOf(rule: RuleOptions): string {
-  if ('detect' in rule) return rule.detect;
-  return rule.name ?? ('words' in rule ? 'words' : 'pattern');
+function nameOf({ detect, name: own, words }: RuleOptions): string {
+  return detect ?? own ?? (words === undefined ? 'pattern' : 'words');
 }
 
-function detectorsOf(rule: RuleOptions): readonly Detector[] {
-  if ('detect' in rule) return [builtIn(rule.detect)];
-  if ('words' in rule) return [wordDetector(rule.words)];
-  return rule.patterns.map((pattern) => patternDetector(pattern));
+/** One of the three, by the schema. */
+function detectorsOf({ detect, words, patterns = [] }: RuleOptions): readonly Detector[] {
+  if (detect !== undefined) return [builtIn(detect)];
+  if (words !== undefined) return [wordDetector(words)];
+  return patterns.map((pattern) => patternDetector(pattern));
 }
