@@ -220,21 +220,32 @@ describe('loadSettings', () => {
     expect(() => (settings.auth.roles['clerk'] as string[]).push('*')).toThrow(TypeError);
   });
 
-  it('a group of approvers with a role that is nowhere is refused where it stands: nobody could approve', () => {
+  it('a role that is nowhere is refused where it stands: nobody has it', () => {
+    const sha = 'a'.repeat(64);
     const text = `auth:
   roles: { accountant: [approvals:decide] }
+  keys:
+    - { id: abcd1234, secret_sha256: ${sha}, tenant: acme, roles: [agent, constructor] }
 approvals:
   groups:
     finance: { roles: [accountant, admin] }
     safety: { users: [ann], roles: [acountant] }
 `;
+    const known = 'it is none of admin, agent, platform_admin, accountant';
     expect(problemsOf(text)).toEqual([
       {
         file,
-        line: 6,
-        column: 29,
-        path: 'approvals.groups.safety.roles',
-        message: '"acountant" is no role: it is none of admin, agent, platform_admin, accountant',
+        line: 4,
+        column: 133,
+        path: 'auth.keys.0.roles.1',
+        message: `"constructor" is no role: ${known}`,
+      },
+      {
+        file,
+        line: 8,
+        column: 37,
+        path: 'approvals.groups.safety.roles.0',
+        message: `"acountant" is no role: ${known}`,
       },
     ]);
   });

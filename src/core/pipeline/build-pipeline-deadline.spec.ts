@@ -147,11 +147,11 @@ describe('an extension that wakes up after the deadline', () => {
     const { clock, answer, deadline } = setUp([audit], inner);
     await clock.advance(LIMIT_MS);
     expect(deadline.signal.aborted).toBe(true);
-    late.resolve({ ok: true } as ToolResponse);
+    late.resolve({ ok: true, meta: {} } as ToolResponse);
     await clock.advance(400);
     written.resolve();
     await settled();
-    expect(answer()).toEqual({ ok: true });
+    expect(answer()).toEqual({ ok: true, meta: {} });
   });
 
   it('a call that ended leaves no timer behind', async () => {

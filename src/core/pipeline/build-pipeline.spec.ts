@@ -104,55 +104,6 @@ describe('the pipeline', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('one that only tells of the answer is not waited for, and has told before those outside go on', async () => {
-    const told: unknown[] = [];
-    const telling = layer('logging', {
-      around: (call, next) => ({ answer: next(call), tell: ({ ok }) => void told.push(ok) }),
-    });
-    const { next } = echoNext();
-    let inside: Promise<ToolResponse> | undefined;
-    const innermost: Next = (call) => (inside = next(call));
-    const answer = buildPipeline([telling, telling], innermost, recordingLog())(callOf());
-    expect(answer).toBe(inside);
-    await answer;
-    expect(told).toEqual([true, true]);
-  });
-
-  it.each(['deny', 'continue'] as const)(
-    'what telling throws is logged with its extension and changes no answer (%s)',
-    async (onFailure) => {
-      const log = recordingLog();
-      const telling = layer('logging', {
-        onFailure,
-        around: (call, next) => ({
-          answer: next(call),
-          tell() {
-            throw new Error('full');
-          },
-        }),
-      });
-      expect(await buildPipeline([telling], echoNext().next, log)(callOf())).toMatchObject({ ok: true });
-      expect(log.lines).toMatchObject([
-        {
-          level: 'error',
-          message: 'extension crashed',
-          fields: { extension: 'logging', err: new Error('full') },
-        },
-      ]);
-    },
-  );
-
-  it('an answer of its own that one tells of is waited for, and its failure is a crash', async () => {
-    const own = (answer: Promise<ToolResponse>) => layer('own', { around: () => ({ answer, tell() {} }) });
-    const { next } = echoNext();
-    const run = (answer: Promise<ToolResponse>) =>
-      buildPipeline([own(answer)], next, recordingLog())(callOf());
-    expect(await run(next(callOf()))).toMatchObject({ ok: true });
-    expect(await run(Promise.reject(new Error('x')))).toMatchObject({
-      error: { reason: 'EXTENSION_FAILED' },
-    });
-  });
-
   it('an extension that calls next twice is refused and the inside runs once', async () => {
     const { calls, next } = echoNext();
     const twice = layer('twice', {

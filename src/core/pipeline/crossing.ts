@@ -111,7 +111,9 @@ export class Crossing implements Step {
     answer.then(
       (response) => {
         try {
-          told.tell(response);
+          const left: unknown = told.tell(response);
+          // One that is no TypeScript, or an async function, which nothing keeps from being written.
+          if (left instanceof Promise) left.catch((error: unknown) => this.#logCrash(error));
         } catch (error) {
           this.#logCrash(error);
         }
@@ -146,7 +148,9 @@ export class Crossing implements Step {
   #answered(response: ToolResponse): void {
     this.#ended = true;
     if (this.#over) this.#ignored();
-    else this.#settle(response);
+    else if (isResponse(response)) this.#settle(response);
+    else
+      this.#threw(new TypeError('a layer has to give a response, as next does, or { answer, tell } at once'));
   }
 
   #threw(error: unknown): void {
@@ -210,6 +214,11 @@ export class Crossing implements Step {
   #warn(message: string): void {
     this.#log.warn({ ...callLogFields(this.#call), extension: this.#layer.name }, message);
   }
+}
+
+/** As far as those outside rely on it. */
+function isResponse(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && 'ok' in given && 'meta' in given;
 }
 
 /** A layer that is no TypeScript may return anything. */

@@ -10,7 +10,7 @@ import { atOnce, inSlices } from '../../lib/concurrency/in-slices.ts';
 import { findingCounts, type CountFindings, foundIn } from '../../lib/content-guard/finding-counts.ts';
 import { guardJson, JsonRefused, type GuardedJson } from '../../lib/content-guard/guard-json.ts';
 import { maxCharacters } from '../../lib/content-guard/options.ts';
-import { argumentRules, checkedRules, faultsOf, type Rule } from '../../lib/content-guard/rules.ts';
+import { argumentRules, compileRules, type Rule } from '../../lib/content-guard/rules.ts';
 import { fromPointer } from '../../lib/json/json-pointer.ts';
 import { isLargeJson } from '../../lib/large-json/write-json.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -34,7 +34,6 @@ export const argumentGuard: ExtensionPlugin<ArgumentGuardOptions, Needs> = {
   optionsSchema,
   shape: (spec, { rules }) =>
     rules.some(({ action }) => action === 'ask') ? { ...spec, mayNeedApproval: true } : spec,
-  check: (_fn, { rules }) => faultsOf(rules),
   create: (needs) => createArgumentGuard(needs),
 };
 
@@ -46,7 +45,7 @@ function createArgumentGuard({ log, metrics }: Needs): ToolExtension<ArgumentGua
     phases: ['admit', 'run'],
     prepare(fn, { rules, max_characters: most }) {
       if (rules.length === 0) return undefined;
-      const compiled = checkedRules('argument-guard', rules);
+      const compiled = compileRules(rules);
       return guardingArguments((args) => guardJson(args, compiled, most), countsOf(fn.name, compiled), log);
     },
   };

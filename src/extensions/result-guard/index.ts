@@ -12,13 +12,7 @@ import { findingCounts, type CountFindings, foundIn } from '../../lib/content-gu
 import { guardCause } from '../../lib/content-guard/guard-cause.ts';
 import { guardJson, JsonRefused } from '../../lib/content-guard/guard-json.ts';
 import { maxCharacters } from '../../lib/content-guard/options.ts';
-import {
-  checkedRules,
-  faultsOf,
-  resultRules,
-  type Rule,
-  type RuleSet,
-} from '../../lib/content-guard/rules.ts';
+import { compileRules, resultRules, type Rule, type RuleSet } from '../../lib/content-guard/rules.ts';
 import { stringifyInSlices } from '../../lib/large-json/write-json.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -39,7 +33,6 @@ export const resultGuard: ExtensionPlugin<ResultGuardOptions, Needs> = {
   name: 'result-guard',
   summary: 'Masks secrets and personal data in what a tool answers, or refuses the answer.',
   optionsSchema,
-  check: (_fn, { rules }) => faultsOf(rules),
   create: (needs) => createResultGuard(needs),
 };
 
@@ -50,7 +43,7 @@ function createResultGuard({ log, metrics }: Needs): ToolExtension<ResultGuardOp
     onFailure: 'deny',
     prepare(fn, { rules, max_characters: most }) {
       if (rules.length === 0) return undefined;
-      const compiled = checkedRules('result-guard', rules);
+      const compiled = compileRules(rules);
       const guard = new AnswerGuard(compiled, most, countsOf(fn.name, compiled), log);
       return async function guardResult(call, next) {
         const response = await next(withoutText(call));

@@ -15,7 +15,7 @@ import { atOnce } from '../concurrency/in-slices.ts';
 import { BUILT_IN_NAMES, builtIn } from './built-in.ts';
 import type { Detector } from './detector.ts';
 import { guardJson, JsonRefused } from './guard-json.ts';
-import { argumentRules, compileRules, faultsOf, type RuleOptions, type RuleSet } from './rules.ts';
+import { argumentRules, compileRules, type RuleSet } from './rules.ts';
 import { findingsIn, LONGEST_FINDING } from './scan-text.ts';
 
 const MOST = 8 << 20;
@@ -217,8 +217,6 @@ describe('the work', () => {
 });
 
 describe('rules', () => {
-  const faults = (rules: readonly RuleOptions[]) => faultsOf(rules);
-
   it.each([
     ['a pattern that is none', { patterns: ['a', '('] }, ['patterns', 1], /^cannot be used: .*closing/],
     ['a pattern that is everywhere', { patterns: ['a*'] }, ['patterns', 0], /empty text/],
@@ -237,13 +235,15 @@ describe('rules', () => {
     ]);
   });
 
-  it('may not find the mask of one of them', () => {
-    const rules: RuleOptions[] = [
+  it('may not find the mask of one of them: each that does is told', () => {
+    const { error } = argumentRules.safeParse([
       { words: ['email'], action: 'mask' },
       { detect: 'email', action: 'mask' },
-    ];
-    expect(faults(rules)).toMatchObject([
-      { message: expect.stringContaining('finds the mask [email]') as string },
+      { patterns: ['w.rds'], action: 'refuse' },
+    ]);
+    expect(error?.issues).toMatchObject([
+      { path: [0], message: expect.stringContaining('finds the mask [email]') as string },
+      { path: [2], message: expect.stringContaining('finds the mask [words]') as string },
     ]);
   });
 });

@@ -15,11 +15,13 @@ const name = z
 
 /** Told where it stands, and not when the first tool is loaded. */
 const usable = (detector: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
+  // That it is empty is told already.
+  if (text === '') return;
   try {
     detector(text);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    context.addIssue({ code: 'custom', message: `cannot be used: ${message}` });
+    context.addIssue({ code: 'custom', message: `cannot be used: ${message}`, continue: false });
   }
 };
 
@@ -65,6 +67,7 @@ function ruleSchema<Action extends string>(actions: readonly [Action, ...Action[
         context.addIssue({
           code: 'custom',
           message: `must have one of detect, words and patterns, found ${said.join(' and ') || 'none of them'}`,
+          continue: false,
         });
       if (rule.detect !== undefined && rule.name !== undefined)
         context.addIssue({
@@ -77,17 +80,16 @@ function ruleSchema<Action extends string>(actions: readonly [Action, ...Action[
 
 const MAX_RULES = 32;
 
-export const argumentRules = z
-  .array(ruleSchema(['mask', 'refuse', 'ask']))
-  .max(MAX_RULES)
-  .default([]);
+const argumentRule = ruleSchema(['mask', 'refuse', 'ask']);
+export const argumentRules = z.array(argumentRule).max(MAX_RULES).superRefine(refuseFoundMasks).default([]);
 export const resultRules = z
   .array(ruleSchema(['mask', 'refuse']))
   .max(MAX_RULES)
+  .superRefine(refuseFoundMasks)
   .default([]);
 
 export type Action = 'mask' | 'refuse' | 'ask';
-export type RuleOptions = z.infer<typeof argumentRules>[number];
+export type RuleOptions = z.infer<typeof argumentRule>;
 
 export interface Rule {
   readonly name: string;
@@ -96,23 +98,10 @@ export interface Rule {
   readonly detectors: readonly Detector[];
 }
 
-export interface RuleFault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
-
 /** The rules of one direction, by what they do. */
 export type RuleSet = { readonly [action in Action]: readonly Rule[] };
 
-/** Of a tool that nobody checked. Throws Error with the first of `faultsOf`. */
-export function checkedRules(extension: string, rules: readonly RuleOptions[]): RuleSet {
-  const [fault] = faultsOf(rules);
-  if (fault !== undefined)
-    throw new Error(`extensions.${extension}.${fault.path.join('.')}: ${fault.message}`);
-  return compileRules(rules);
-}
-
-/** Throws Error where a rule cannot be compiled: `faultsOf` says all that is wrong. */
+/** Of options that the schema has let through. */
 export function compileRules(rules: readonly RuleOptions[]): RuleSet {
   const compiled = rules.map(compiledRule);
   const doing = (action: Action) => compiled.filter((rule) => rule.action === action);
@@ -124,19 +113,16 @@ function compiledRule(rule: RuleOptions): Rule {
   return { name: known, action: rule.action, mask: `[${known}]`, detectors: detectorsOf(rule) };
 }
 
-export function faultsOf(rules: readonly RuleOptions[]): readonly RuleFault[] {
-  const faults: RuleFault[] = [];
+/** What has been masked is looked through again: a rule that finds a mask would find it in every text. */
+function refuseFoundMasks(rules: readonly RuleOptions[], context: z.RefinementCtx): void {
   const compiled = rules.map(compiledRule);
   const masks = compiled.filter(({ action }) => action === 'mask').map(({ mask }) => mask);
-  for (const { name: finder, detectors } of compiled) {
+  for (const [index, { name: finder, detectors }] of compiled.entries()) {
     const mask = masks.find((each) => detectors.some((detector) => detector.find(each, 0, each.length)));
     if (mask === undefined) continue;
-    faults.push({
-      path: ['rules'],
-      message: `the rule "${finder}" finds the mask ${mask}: give that rule another name`,
-    });
+    const message = `the rule "${finder}" finds the mask ${mask}: give that rule another name`;
+    context.addIssue({ code: 'custom', path: [index], message });
   }
-  return faults;
 }
 
 function nameOf({ detect, name: own, words }: RuleOptions): string {

@@ -81,16 +81,26 @@ function redisTopology({ redis }: SettingsFile): Contradiction[] {
   ];
 }
 
-/** Of approvers: a role that is nowhere is nobody's, and what the group should approve would wait until it expires. */
+/** A role that is nowhere is a mistake: nobody has it, and what a group of approvers waits for would expire. */
 function unknownRoles({ approvals, auth }: SettingsFile): Contradiction[] {
   const known = Object.keys({ ...BUILT_IN_ROLES, ...auth.roles });
-  return Object.entries(approvals.groups).flatMap(([group, { roles }]) =>
-    roles
-      .filter((role) => !known.includes(role))
-      .map((role) => ({
-        path: `approvals.groups.${group}.roles`,
-        message: `"${role}" is no role: it is none of ${known.join(', ')}`,
-      })),
+  const named = [
+    ...auth.keys.map(({ roles }, at) => ({ path: `auth.keys.${at}.roles`, roles })),
+    ...auth.client_certificates.map(({ roles }, at) => ({
+      path: `auth.client_certificates.${at}.roles`,
+      roles,
+    })),
+    ...Object.entries(approvals.groups).map(([group, { roles }]) => ({
+      path: `approvals.groups.${group}.roles`,
+      roles,
+    })),
+  ];
+  return named.flatMap(({ path, roles }) =>
+    roles.flatMap((role, at) => {
+      if (known.includes(role)) return [];
+      const message = `"${role}" is no role: it is none of ${known.join(', ')}`;
+      return [{ path: `${path}.${at}`, message }];
+    }),
   );
 }
 
