@@ -187,6 +187,16 @@ describe('StoredAuditSink', () => {
       ['gap', 'umbrella', { dropped: 2 }],
     ]);
     expect(metrics.values.get('ute_audit_dropped_total')).toBe(2);
+    expect(metrics.values.get('ute_audit_records_total')).toBe(1);
+  });
+
+  it('a record that cannot be written out is refused and a gap on record', async () => {
+    const { sink, metrics } = await opened();
+    const unwritable = auditRecord({ notes: { count: 1n as never } });
+    await expect(sink.write(unwritable)).rejects.toThrow('BigInt');
+    await sink.ship();
+    expect(metrics.values.get('ute_audit_dropped_total')).toBe(1);
+    expect(metrics.values.get('ute_audit_records_total')).toBeUndefined();
   });
 
   it('an offered record that cannot be made is a gap on record, and ends nothing', async () => {

@@ -109,12 +109,17 @@ export class StoredAuditSink implements AuditSink {
 
   /** Mostly gives the promise of all who wait for the same sync: one for each would be as much work as the record itself. */
   write(record: AuditRecord): Promise<void> {
-    const line = auditLine(record);
-    const synced = this.#journal.appendNow(line);
-    if (synced === undefined) return this.#writeOnceItFits(line, record.tenant);
-    // Now or with a later try, it will be written.
-    this.#counts.accepted.add();
-    return synced;
+    try {
+      const line = auditLine(record);
+      const synced = this.#journal.appendNow(line);
+      if (synced === undefined) return this.#writeOnceItFits(line, record.tenant);
+      // Now or with a later try, it will be written.
+      this.#counts.accepted.add();
+      return synced;
+    } catch (error) {
+      this.#countGap(record.tenant);
+      return Promise.reject(error as Error);
+    }
   }
 
   async #writeOnceItFits(line: string, tenant: string): Promise<void> {
