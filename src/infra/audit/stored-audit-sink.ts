@@ -118,7 +118,7 @@ export class StoredAuditSink implements AuditSink {
       return synced;
     } catch (error) {
       this.#countGap(record.tenant);
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 
