@@ -285,9 +285,9 @@ describe('ute key', () => {
     );
     expect(code).toBe(0);
     const [, text = '', yaml = ''] = /^export UTE_API_KEY=(\S+)\n\n([^]*)$/.exec(stdout) ?? [];
-    writeFileSync(join(cwd, 'gateway.yaml'), yaml);
+    writeFileSync(join(cwd, 'gateway.yaml'), `${yaml}  roles: { reader: [calls:read] }\n`);
     const { auth } = loadSettings({ UTE_CONFIG: 'gateway.yaml' }, cwd);
-    const authenticator = new ApiKeyAuthenticator(auth.keys, { reader: ['calls:read'] }, new FakeClock());
+    const authenticator = new ApiKeyAuthenticator(auth.keys, auth.roles, new FakeClock());
     expect(authenticator.authenticate({ kind: 'bearer', token: text })).toMatchObject({
       tenantId: 'acme',
       userId: 'ada',

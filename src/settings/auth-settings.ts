@@ -20,7 +20,7 @@ const one = (what: string) =>
 const tenantName = z
   .string()
   .regex(
-    /^(?!\s)[^\p{C}*]{1,200}(?<!\s)$/u,
+    /^[^\p{C}*\s](?:[^\p{C}*]{0,198}[^\p{C}*\s])?$/u,
     'must name one tenant, in 1 to 200 characters and no space at an end',
   );
 

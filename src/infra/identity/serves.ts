@@ -22,7 +22,7 @@ export const ANY = '*';
  * No control, format or private characters, no half characters, and nothing that stands for several. No space at an end: "acme "
  * would be another tenant than "acme", and nobody would see it.
  */
-const NAME = /^(?!\s)[^\p{C}*]{1,200}(?<!\s)$/u;
+const NAME = /^[^\p{C}*\s](?:[^\p{C}*]{0,198}[^\p{C}*\s])?$/u;
 
 /** Whether it can be one of several tenants that a credential serves. */
 export function isTenantName(text: string): boolean {
