@@ -1,10 +1,10 @@
 // What `ute policy test` asks: how the rules of these settings and tools decide about calls that nobody makes.
 import type { Explanation } from '../../contract/call/explanation.ts';
-import type { Principal } from '../../contract/call/principal.ts';
+import { unknownRole, type Principal } from '../../contract/call/principal.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { readContext } from '../../api/read-context.ts';
-import { identityOfRecord, unknownRole } from '../../infra/keys/known-key.ts';
+import { identityOfRecord } from '../../infra/keys/known-key.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { withUnservedGateway } from './validate-tools.ts';

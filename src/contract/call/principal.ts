@@ -61,6 +61,14 @@ export const BUILT_IN_ROLES: Readonly<Record<string, readonly string[]>> = {
   platform_admin: ['*', ...PLATFORM_PERMISSIONS],
 };
 
+/** The first that is neither built in nor one of `auth.roles`. Undefined: all of them are there. */
+export function unknownRole(
+  roles: readonly string[],
+  declared: Readonly<Record<string, unknown>>,
+): string | undefined {
+  return roles.find((role) => !Object.hasOwn(BUILT_IN_ROLES, role) && !Object.hasOwn(declared, role));
+}
+
 export function isOfPlatform(permission: string): boolean {
   return permission.startsWith('platform:') || permission.startsWith('specs:');
 }

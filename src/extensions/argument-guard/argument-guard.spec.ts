@@ -75,6 +75,10 @@ describe('argument-guard', () => {
   it('rules that cannot be used keep the tool from being loaded', () => {
     const { extension } = setUp();
     const load = (rule: object) => () => layerFor(extension, functionOf(), optionsOf(rule));
+    expect(load({ patterns: ['(?=a)'], action: 'mask' })).toThrow(
+      /cannot be used.*"rules",\s*0,\s*"patterns",\s*0/s,
+    );
+    expect(load({ patterns: ['a*'], action: 'mask' })).toThrow('empty text');
     expect(load({ words: ['words'], action: 'mask' })).toThrow('finds the mask [words]');
   });
 });

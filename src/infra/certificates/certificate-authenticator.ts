@@ -1,11 +1,11 @@
 // CertificateAuthenticator: who calls with a client certificate. TLS has verified it; the settings say whose it is, or it is nobody's.
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { Grant } from '../../contract/call/admitted-call.ts';
-import { holds, type ClientCertificate, type Principal } from '../../contract/call/principal.ts';
+import { holds, unknownRole, type ClientCertificate, type Principal } from '../../contract/call/principal.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CertificateSettings } from '../../settings/auth-settings.ts';
 import { inTenant, stillServes, type Identity } from '../identity/serves.ts';
-import { identityOfRecord, unknownRole, type Roles } from '../keys/known-key.ts';
+import { identityOfRecord, type Roles } from '../keys/known-key.ts';
 import { altNames } from './alt-names.ts';
 
 interface Mapped {

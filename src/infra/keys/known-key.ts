@@ -42,11 +42,6 @@ export function recordedKeys(keys: readonly KeyRecord[], declared: Roles): Reado
   return new Map(keys.map((key) => [key.id, recordedKey(key, declared)]));
 }
 
-/** Undefined: all of them are there. */
-export function unknownRole(roles: readonly string[], declared: Roles): string | undefined {
-  return roles.find((role) => permissionsOf(role, { ...BUILT_IN_ROLES, ...declared }) === undefined);
-}
-
 /** Who calls with a key of the database. */
 export function identityOfRecord(
   key: Pick<KeyRecord, 'id' | 'tenant' | 'tenants' | 'agents' | 'user' | 'roles'>,

@@ -1,13 +1,13 @@
 // ManagedKeys: KeyControl over the database. What may be granted is decided here, for every way to ask.
 import { toolFailure } from '../../contract/call/failure.ts';
-import { holds, type Principal } from '../../contract/call/principal.ts';
+import { holds, unknownRole, type Principal } from '../../contract/call/principal.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { createApiKey } from '../../lib/secrets/api-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyControl, KeyDraft, KeyState, MadeKey } from '../../ports/keys/key-control.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from '../../ports/keys/key-store.ts';
 import { ANY, isTenantName } from '../identity/serves.ts';
-import { identityOfRecord, unknownRole, type Roles } from './known-key.ts';
+import { identityOfRecord, type Roles } from './known-key.ts';
 
 export interface ManagedKeysNeeds {
   readonly store: KeyStore;

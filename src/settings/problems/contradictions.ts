@@ -1,5 +1,5 @@
 // What settings say that is well-formed and still cannot be, with the setting to change.
-import { BUILT_IN_ROLES } from '../../contract/call/principal.ts';
+import { BUILT_IN_ROLES, unknownRole } from '../../contract/call/principal.ts';
 import { modeProblems } from '../call-rules.ts';
 import type { Environment } from '../settings-source.ts';
 import type { SettingsFile } from '../settings-schema.ts';
@@ -97,7 +97,7 @@ function unknownRoles({ approvals, auth }: SettingsFile): Contradiction[] {
   ];
   return named.flatMap(({ path, roles }) =>
     roles.flatMap((role, at) => {
-      if (known.includes(role)) return [];
+      if (unknownRole([role], auth.roles) === undefined) return [];
       const message = `"${role}" is no role: it is none of ${known.join(', ')}`;
       return [{ path: `${path}.${at}`, message }];
     }),
