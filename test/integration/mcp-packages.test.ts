@@ -11,6 +11,9 @@ import { callTool, McpBench, textOf } from '../helpers/mcp-kit.ts';
 import { npmRegistry, wheelFolder, type NpmRegistry } from '../helpers/package-registries.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
+/** pip makes itself anew for each installation: minutes where the machine does much else. */
+const INSTALLING = { timeout: 300_000 };
+
 let dir: string;
 let loopback: LoopbackServers;
 let registry: NpmRegistry;
@@ -44,7 +47,7 @@ function gateway(): McpBench {
 
 async function seenBy(connection: JsonObject, args: JsonObject = {}): Promise<JsonObject> {
   const result = await callTool(gateway().open(connection), 'look', args, {
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(INSTALLING.timeout),
   });
   return JSON.parse(textOf(result)) as JsonObject;
 }
@@ -58,7 +61,7 @@ const refusal = (connection: JsonObject) =>
       (error: ToolFailure) => error,
     );
 
-describe('a package of npm', () => {
+describe('a package of npm', INSTALLING, () => {
   it.each<[string, JsonObject]>([
     ['npx, as READMEs have it', { command: 'npx', args: ['-y', 'packed-server@1.2.3', 'a', '--b'] }],
     ['package', { package: 'npm:packed-server@1.2.3', args: ['a', '--b'] }],
@@ -105,7 +108,7 @@ describe('a package of npm', () => {
   });
 });
 
-describe('a package of PyPI', () => {
+describe('a package of PyPI', INSTALLING, () => {
   it.each<[string, JsonObject]>([
     ['uvx, as READMEs have it', { command: 'uvx', args: ['packed-server==1.2.3', 'a'] }],
     ['package', { package: 'pypi:packed_server==1.2.3', args: ['a'] }],
@@ -119,7 +122,7 @@ describe('a package of PyPI', () => {
   });
 });
 
-describe('the command line', () => {
+describe('the command line', INSTALLING, () => {
   async function ute(...argv: string[]) {
     const out = { stdout: '', stderr: '' };
     const code = await run(argv, {
@@ -160,9 +163,13 @@ describe('the command line', () => {
     });
     expect(stderr).toContain('  ONE_API_KEY (one: env API_KEY)');
     expect(code).toBe(0);
-    const asConnections = await ute('import', 'mcp.json', '--as', 'connections');
-    expect(parse(asConnections.stdout)).toMatchObject({
-      connections: { two: { type: 'mcp', package: 'pypi:packed-server==1.2.3' } },
+  });
+
+  it('ute import makes connections of them where they are asked for', async () => {
+    mcpJson({ one: { command: 'npx', args: ['packed-server'] } });
+    const { stdout } = await ute('import', 'mcp.json', '--as', 'connections');
+    expect(parse(stdout)).toEqual({
+      connections: { one: { type: 'mcp', package: 'npm:packed-server@1.2.3' } },
     });
   });
 
