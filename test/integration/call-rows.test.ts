@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
 import { AuditChain } from '../../src/infra/audit/chain/audit-chain.ts';
 import { storeCalls } from '../../src/infra/audit/chain/call-rows.ts';
-import { ownLine } from '../../src/infra/audit/chain/chain-lines.ts';
+import { ownLines } from '../../src/infra/audit/chain/own-lines.ts';
 import type { Database } from '../../src/infra/postgres/database.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
 import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
@@ -33,7 +33,9 @@ async function running(): Promise<readonly string[]> {
 }
 
 const store = (lines: readonly string[]) =>
-  database.db.transaction().execute((trx) => storeCalls(trx, lines.map(ownLine), 'gateway-1'));
+  database.db
+    .transaction()
+    .execute((trx) => storeCalls(trx, ownLines(Buffer.from(lines.join(''))), 'gateway-1'));
 
 it('of more lines than one statement takes, in any order: calls that have begun and not ended', async () => {
   const [whole, early, open, ended] = [ids(400), ids(300), ids(700), ids(600)];
@@ -62,15 +64,22 @@ it('a call without an intent has no row, and asks for none', async () => {
   expect(await running()).toEqual([]);
 });
 
+it('what is noted of a call is no kind of its record', async () => {
+  const [callId = ''] = ids(1);
+  const notes = { a: 1, intended: true, kind: 'intent' };
+  await store([
+    intent(callId),
+    auditLine(auditRecord({ tenant, callId: ids(1)[0] ?? '', intended: false, notes })),
+  ]);
+  expect(await running()).toEqual([callId]);
+});
+
 it('the same where the records are chained', async () => {
   const [ended = '', open = ''] = ids(2);
   const chain = new AuditChain(database);
-  await chain.append(
-    [intent(ended), intent(open), end(ended)].map((line) => line.trimEnd()),
-    {
-      fresh: true,
-      ofCalls: { gateway: 'gateway-1' },
-    },
-  );
+  await chain.append(ownLines(Buffer.from([intent(ended), intent(open), end(ended)].join(''))), {
+    fresh: true,
+    ofCalls: { gateway: 'gateway-1' },
+  });
   expect(await running()).toEqual([open]);
 });

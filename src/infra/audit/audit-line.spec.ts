@@ -4,12 +4,19 @@ import { describe, expect, it } from 'vitest';
 import { auditRecord } from '../../../test/helpers/audit-kit.ts';
 import { NO_CALL, type AuditRecord } from '../../ports/audit-sink.ts';
 import { personalHash } from '../../lib/audit-chain/chained-record.ts';
-import { auditLine, chainedJson, partsOf, personalJson } from './audit-line.ts';
+import { auditLine, chainedJson, personalJson } from './audit-line.ts';
+import { ownLines } from './chain/own-lines.ts';
 import { recordOf, type TrailRow } from './chain/trail-columns.ts';
 
 const HOSTILE = 'a\n{"call_id":"forged"}\u2028"\\,"tenant_id":"forged"';
 
 const parsed = (line: string) => JSON.parse(line) as Record<string, unknown>;
+
+/** What the chain covers of it, without the closing brace. */
+function chainedOf(line: string): string {
+  const { bytes, chainedEnds } = ownLines(Buffer.from(line));
+  return bytes.toString('utf8', 0, chainedEnds[0]);
+}
 
 describe('auditLine', () => {
   it('writes every field that says something in snake_case, and a line break inside a value as an escape', () => {
@@ -57,10 +64,9 @@ describe('auditLine', () => {
 
   it('neither a person nor what was noted is in what the chain covers, but a salted hash of it', () => {
     const record = auditRecord({ user: 'ann', session: 'secret-session', notes: { said: 'by ann' } });
-    const one = partsOf(auditLine(record));
-    const other = partsOf(auditLine(record));
-    expect(one?.chained).not.toMatch(/ann|secret/);
-    expect(one?.chained).not.toBe(other?.chained);
+    const one = chainedOf(auditLine(record));
+    expect(one).not.toMatch(/ann|secret/);
+    expect(one).not.toBe(chainedOf(auditLine(record)));
     const { personal, personal_salt: salt } = parsed(auditLine(record)) as Record<string, string>;
     expect(personal).toBe(personalHash(salt ?? '', personalJson(record)));
     expect(auditLine(auditRecord({ user: '', session: '' }))).not.toContain('personal');
@@ -102,11 +108,10 @@ it('what the chain covers is canonical, ends where the tenant begins, and is the
   fc.assert(
     fc.property(records, (record) => {
       const line = auditLine(record);
-      const parts = partsOf(line);
       const row = parsed(line) as unknown as TrailRow & { readonly personal?: string };
-      const chained = `${parts?.chained}}`;
+      const chained = `${chainedOf(line)}}`;
       expect(canonicalize(JSON.parse(chained))).toBe(chained);
-      expect(parts?.tenant).toBe(row.tenant_id);
+      expect(ownLines(Buffer.from(line)).tenants).toEqual([row.tenant_id]);
       const again = recordOf(row);
       expect(chainedJson(again, row.personal ?? '')).toBe(chained);
       const { personal, personal_salt: salt } = row;

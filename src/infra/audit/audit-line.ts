@@ -12,11 +12,6 @@ import { storable } from '../postgres/storable.ts';
  */
 export type PersonalData = Pick<AuditRecord, 'user' | 'session' | 'notes'>;
 
-/** By its first key a line is known from one of an older version, and from a record that SQL has made. */
-const FOREIGN = '{"event_id":';
-/** Where what the chain covers ends: inside of a string the quotes would be escaped. */
-const BESIDE = ',"tenant_id":"';
-
 /**
  * A line break inside a value is escaped by JSON: a record cannot pretend to be two. Written field by field: one
  * JSON.stringify of an object made for it takes three times as long, on the path of every call.
@@ -43,27 +38,6 @@ export function personalJson({ user, session, notes }: PersonalData): string {
   const said = notes === undefined ? '' : `,"notes":${canonicalize(JSON.parse(notesJson(notes))) ?? 'null'}`;
   return `{${`${said}${text('session_id', session)}${text('user_id', user)}`.slice(1)}}`;
 }
-
-/** The part of a line that the chain covers, without its closing brace, and whose chain it is. Undefined of a foreign line. */
-export function partsOf(line: string): { readonly chained: string; readonly tenant: string } | undefined {
-  if (line.startsWith(FOREIGN)) return undefined;
-  const end = line.indexOf(BESIDE);
-  if (end < 0) return undefined;
-  STRING.lastIndex = end + BESIDE.length - 1;
-  const written = STRING.exec(line)?.[0];
-  if (written === undefined) return undefined;
-  return { chained: line.slice(0, end), tenant: tenantOf(written) };
-}
-
-/** Of the line before: most are of the same tenant. */
-let last = { written: '""', tenant: '' };
-
-function tenantOf(written: string): string {
-  if (written !== last.written) last = { written, tenant: JSON.parse(written) as string };
-  return last.tenant;
-}
-
-const STRING = /"(?:[^"\\]|\\.)*"/y;
 
 /** Sorted by their names, as canonical JSON has them. `at` is always there: what may come before it brings its own comma. */
 function chainedOpen(record: ChainedFields, personal: string): string {

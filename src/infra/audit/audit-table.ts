@@ -4,8 +4,8 @@ import type { Database } from '../postgres/database.ts';
 import { isDataError, type AuditTable } from './audit-shipper.ts';
 import { AuditChain } from './chain/audit-chain.ts';
 import { beginStatement } from './chain/call-rows.ts';
-import { LINE_FIELDS } from './chain/trail-columns.ts';
-import { textsOf } from './json-lines.ts';
+import { ownLines } from './chain/own-lines.ts';
+import { LINE_RECORD } from './chain/trail-columns.ts';
 
 /** Chained in one transaction: as long as it takes, others wait for the same chains. */
 const TAKEN_AT_ONCE = 500;
@@ -22,8 +22,8 @@ export class SqlAuditTable implements AuditTable {
     this.#gateway = gateway;
   }
 
-  store(lines: Buffer, fresh = false): Promise<void> {
-    return this.#chain.append(textsOf(lines), { fresh, ofCalls: { gateway: this.#gateway } });
+  async store(lines: Buffer, fresh = false): Promise<void> {
+    await this.#chain.append(ownLines(lines), { fresh, ofCalls: { gateway: this.#gateway } });
   }
 
   async takeIn(reject: (record: string) => Promise<void>): Promise<void> {
@@ -40,7 +40,7 @@ export class SqlAuditTable implements AuditTable {
   async intend(lines: readonly string[]): Promise<void> {
     await sql`/* store_audit_intents */
       WITH incoming AS MATERIALIZED (
-        SELECT * FROM json_to_recordset(${`[${lines.join(',')}]`}::json) AS record (${LINE_FIELDS})
+        SELECT * FROM json_to_recordset(${`[${lines.join(',')}]`}::json) AS record (${LINE_RECORD})
       ), kept AS (
         INSERT INTO audit_inbox (record) SELECT trim(record, E'\n') FROM unnest(${lines}::text[]) AS record
       )

@@ -1,7 +1,5 @@
 // JSON texts, one a line, as bytes: cut up without a character of them becoming a string.
 const NEWLINE = 0x0a;
-/** Half of what Node keeps outside of V8's heap. */
-const DECODED_AT_ONCE = 1 << 19;
 
 /** Whole lines, at most `most` in a piece; what comes after the last newline is in none of them. */
 export function* piecesOf(bytes: Buffer, most: number): Generator<Buffer> {
@@ -28,20 +26,4 @@ export function halvesOf(lines: Buffer): readonly [Buffer, Buffer] | undefined {
   const next = lines.indexOf(NEWLINE, last >> 1);
   const middle = next < last ? next : lines.subarray(0, last).lastIndexOf(NEWLINE);
   return middle < 0 ? undefined : [lines.subarray(0, middle + 1), lines.subarray(middle + 1)];
-}
-
-/**
- * Each whole line, without its end: parts of strings of some size. A larger string is kept by Node outside of V8's heap, which is
- * searched whole once there is much of that; and a string for each line would be moved within the heap while others are made.
- */
-export function textsOf(lines: Buffer): readonly string[] {
-  const texts: string[] = [];
-  const all = endOfLines(lines);
-  let start = 0;
-  while (start < all) {
-    const end = lines.indexOf(NEWLINE, Math.min(start + DECODED_AT_ONCE, all - 1)) + 1;
-    for (const text of lines.toString('utf8', start, end - 1).split('\n')) texts.push(text);
-    start = end;
-  }
-  return texts;
 }

@@ -5,7 +5,8 @@ import type { Database } from '../../postgres/database.ts';
 import { BinaryRows } from '../../postgres/statements/binary-rows.ts';
 import type { Tables } from '../../postgres/tables.ts';
 import { storeCalls } from './call-rows.ts';
-import { chainLines, ownLine, recordWork, type ChainEnd, type OwnLine } from './chain-lines.ts';
+import { chainLines, type ChainEnd } from './chain-lines.ts';
+import { lineText, onlyLines, ownLinesOf, recordWork, type OwnLines } from './own-lines.ts';
 import { COPIED_COLUMNS } from './trail-columns.ts';
 import { addTrailRows } from './trail-rows.ts';
 
@@ -47,9 +48,8 @@ export class AuditChain {
   }
 
   /** In one transaction. What is there already is left as it is. Throws SyntaxError for what is no record. */
-  async append(lines: readonly string[], appending: Appending): Promise<void> {
-    const own = lines.map(ownLine);
-    await this.#whole(this.#db, (trx) => this.#append(trx, own, appending));
+  async append(lines: OwnLines, appending: Appending): Promise<void> {
+    await this.#whole(this.#db, (trx) => this.#append(trx, lines, appending));
   }
 
   /**
@@ -62,8 +62,8 @@ export class AuditChain {
         DELETE FROM audit_inbox WHERE id = ANY(ARRAY(
           SELECT id FROM audit_inbox ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
         RETURNING id, record`.execute(trx);
-      const lines = rows.toSorted((one, other) => one.id - other.id).map(({ record }) => ownLine(record));
-      await this.#append(trx, lines, { fresh: true });
+      const sorted = rows.toSorted((one, other) => one.id - other.id).map(({ record }) => record);
+      await this.#append(trx, ownLinesOf(sorted), { fresh: true });
       return rows.length;
     });
   }
@@ -83,7 +83,7 @@ export class AuditChain {
       if (first === undefined) return false;
       await sql`SAVEPOINT before_record`.execute(trx);
       try {
-        await this.#append(trx, [ownLine(first.record)], { fresh: true });
+        await this.#append(trx, ownLinesOf([first.record]), { fresh: true });
       } catch (error) {
         if (!isRefused(error)) throw error;
         this.#days.clear();
@@ -105,13 +105,13 @@ export class AuditChain {
     }
   }
 
-  async #append(trx: Trx, given: readonly OwnLine[], { fresh, ofCalls }: Appending): Promise<void> {
-    if (given.length === 0) return;
-    const tenants = [...new Set(given.map(({ tenant }) => tenant))].toSorted();
+  async #append(trx: Trx, given: OwnLines, { fresh, ofCalls }: Appending): Promise<void> {
+    if (given.starts.length === 0) return;
+    const tenants = [...new Set(given.tenants)].toSorted();
     const { ends, recordedAt } = await holdChains(trx, tenants);
     // Whatever another has stored of these tenants is committed by now, and seen by the statements that follow.
     const lines = fresh === true ? given : await notThere(trx, given);
-    if (lines.length === 0) return;
+    if (lines.starts.length === 0) return;
     await this.#ensureDay(trx, recordedAt.slice(0, 10));
     const chained = await this.#copy(trx, lines, ends, recordedAt);
     if (ofCalls !== undefined) await storeCalls(trx, lines, ofCalls.gateway);
@@ -121,25 +121,26 @@ export class AuditChain {
   /** Gives where the chains end then. Throws SyntaxError for what is no record. */
   async #copy(
     trx: Trx,
-    lines: readonly OwnLine[],
+    lines: OwnLines,
     from: ReadonlyMap<string, ChainEnd>,
     recordedAt: string,
   ): Promise<ReadonlyMap<string, ChainEnd>> {
-    const rows = new BinaryRows(this.#memory ?? Buffer.allocUnsafeSlow(lines.length * ROW_BYTES));
+    const count = lines.starts.length;
+    const rows = new BinaryRows(this.#memory ?? Buffer.allocUnsafeSlow(count * ROW_BYTES));
     // Another piece may come while these rows are on their way.
     this.#memory = undefined;
     let ends = from;
     const began = performance.now();
     async function* chained(): AsyncGenerator<Buffer> {
       let done = 0;
-      while (done < lines.length) {
+      while (done < count) {
         if (done > 0) await setTimeout(REST_MS);
-        const most = performance.now() - began < MOST_REST_MS ? AT_ONCE : lines.length;
-        const some = lines.slice(done, done + most);
+        const most = performance.now() - began < MOST_REST_MS ? AT_ONCE : count;
+        const some = { lines, from: done, to: Math.min(done + most, count) };
         const places = chainLines(some, ends, recordedAt);
         addTrailRows(rows, some, places, recordedAt);
         ends = places.ends;
-        done += some.length;
+        done = some.to;
         yield rows.written();
       }
       yield rows.complete();
@@ -198,20 +199,19 @@ async function holdChains(trx: Trx, tenants: readonly string[]): Promise<Held> {
 }
 
 /** Without those that are in the trail, or twice among the lines. */
-async function notThere(trx: Trx, lines: readonly OwnLine[]): Promise<readonly OwnLine[]> {
-  const byId = new Map(lines.map((line) => [idsOf(line).eventId, line]));
-  const refs = [...byId.values()].map((line) => idsOf(line).ref);
+async function notThere(trx: Trx, lines: OwnLines): Promise<OwnLines> {
+  const ids = lines.starts.map((_, index) => idsOf(lineText(lines, index)));
+  const byId = new Map(ids.map(({ eventId }, index) => [eventId, index]));
+  const refs = [...byId.values()].map((index) => ids[index]?.ref);
   const { rows } = await sql<{ event_id: string }>`
     SELECT event_id FROM audit_trail WHERE coalesce(call_id, event_id) = ANY(${refs}::text[])
       AND event_id = ANY(${[...byId.keys()]}::text[])`.execute(trx);
   for (const { event_id: eventId } of rows) byId.delete(eventId);
-  return [...byId.values()];
+  return onlyLines(lines, [...byId.values()]);
 }
 
-function idsOf({ chained }: OwnLine): { readonly eventId: string; readonly ref: string } {
-  const said = recordWork(
-    () => JSON.parse(`${chained}}`) as { readonly event_id: string; readonly call_id?: string },
-  );
+function idsOf(line: string): { readonly eventId: string; readonly ref: string } {
+  const said = recordWork(() => JSON.parse(line) as { readonly event_id: string; readonly call_id?: string });
   return { eventId: said.event_id, ref: said.call_id ?? said.event_id };
 }
 

@@ -2,54 +2,52 @@
 import { sql, type Transaction } from 'kysely';
 import { OWNER_LOST } from '../../calls/owner-lost.ts';
 import type { Tables } from '../../postgres/tables.ts';
-import type { OwnLine } from './chain-lines.ts';
-import { LINE_FIELDS } from './trail-columns.ts';
+import { lineText, type OwnLines } from './own-lines.ts';
+import { LINE_RECORD } from './trail-columns.ts';
 
 /** Of one statement, which has to end within the time of one. */
 const AT_ONCE = 500;
 
 /** Makes the rows of calls that have begun, and takes away those of calls that have ended. */
-export async function storeCalls(
-  trx: Transaction<Tables>,
-  lines: readonly OwnLine[],
-  gateway: string,
-): Promise<void> {
+export async function storeCalls(trx: Transaction<Tables>, lines: OwnLines, gateway: string): Promise<void> {
   const telling = tellingOf(lines);
   for (let from = 0; from < telling.length; from += AT_ONCE)
     await callsStatement(telling.slice(from, from + AT_ONCE), gateway).execute(trx);
 }
 
 /** Intents and the ends of calls that had one, without the intents of calls that end among these lines. */
-function tellingOf(lines: readonly OwnLine[]): readonly OwnLine[] {
-  const begun: OwnLine[] = [];
-  const ends: OwnLine[] = [];
-  for (const line of lines) {
-    // Names are sorted, and quotes inside a value are escaped: one look for the kind finds what stands beside it.
-    const kind = line.chained.indexOf(KIND);
-    if (line.chained.startsWith('intent"', kind + KIND.length)) begun.push(line);
-    else if (line.chained.startsWith(INTENDED, kind - INTENDED.length)) ends.push(line);
+function tellingOf(lines: OwnLines): readonly string[] {
+  const { bytes, starts, chainedEnds } = lines;
+  // Names are sorted, and quotes inside a value are escaped: one look finds both. Mostly no line has them.
+  if (!bytes.includes(INTENT) && !bytes.includes(INTENDED)) return [];
+  const begun: string[] = [];
+  const ends: string[] = [];
+  for (const [index, start] of starts.entries()) {
+    const chained = bytes.toString('utf8', start, chainedEnds[index]);
+    if (chained.includes(INTENT)) begun.push(lineText(lines, index));
+    else if (chained.includes(INTENDED)) ends.push(lineText(lines, index));
   }
   const ended = new Set(begun.length === 0 ? [] : ends.map(callOf));
-  return [...begun.filter((line) => !ended.has(callOf(line))), ...ends];
+  return [...begun.filter((text) => !ended.has(callOf(text))), ...ends];
 }
 
-const KIND = ',"kind":"';
-const INTENDED = ',"intended":true';
+const INTENT = ',"kind":"intent"';
+const INTENDED = ',"intended":true,"kind":';
 const CALL = ',"call_id":"';
 
-function callOf({ chained }: OwnLine): string {
-  const at = chained.indexOf(CALL) + CALL.length;
-  return chained.slice(at, chained.indexOf('"', at));
+function callOf(text: string): string {
+  const at = text.indexOf(CALL) + CALL.length;
+  return text.slice(at, text.indexOf('"', at));
 }
 
 /**
  * The end of a call is in the audit trail. What a human has found out about it is not overruled. Without a name, so that no plan of
  * it is kept: one made while hardly a call ran took seconds once thousands did.
  */
-function callsStatement(lines: readonly OwnLine[], gateway: string) {
-  const json = `[${lines.map(({ text }) => text).join(',')}]`;
+function callsStatement(lines: readonly string[], gateway: string) {
+  const json = `[${lines.join(',')}]`;
   return sql`WITH incoming AS MATERIALIZED (
-      SELECT * FROM json_to_recordset(${json}::json) AS record (${LINE_FIELDS})
+      SELECT * FROM json_to_recordset(${json}::json) AS record (${LINE_RECORD})
       WHERE call_kind = 'sync' AND tenant_id <> ''
     ), ended AS (
       DELETE FROM calls USING incoming

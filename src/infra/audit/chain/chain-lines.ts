@@ -1,8 +1,6 @@
 // Lines of the journal, each given its place in the chain of its tenant: without reading more of it than whose it is.
-import type { AuditRecord } from '../../../ports/audit-sink.ts';
-import { auditLine, partsOf } from '../audit-line.ts';
-import { chainHash } from '../../../lib/audit-chain/chained-record.ts';
-import { recordOf, type TrailRow } from './trail-columns.ts';
+import { ChainHashes } from '../../../lib/audit-chain/chained-record.ts';
+import type { SomeLines } from './own-lines.ts';
 
 /** Where a chain ends. */
 export interface ChainEnd {
@@ -10,6 +8,7 @@ export interface ChainEnd {
   readonly hash: string;
 }
 
+/** Of some lines, which follow one another. */
 export interface ChainedLines {
   readonly seqs: readonly number[];
   /** In hexadecimal digits. */
@@ -17,68 +16,29 @@ export interface ChainedLines {
   readonly ends: ReadonlyMap<string, ChainEnd>;
 }
 
-export interface OwnLine {
-  readonly text: string;
-  readonly chained: string;
-  readonly tenant: string;
-}
-
-/** A line as this version writes it; one of an older version, or made by SQL, is written anew. Throws SyntaxError. */
-export function ownLine(line: string): OwnLine {
-  const parts = partsOf(line);
-  // PostgreSQL would hold the chain of another name.
-  if (parts?.tenant.isWellFormed() === false) throw new SyntaxError(NO_RECORD);
-  if (parts !== undefined) return { text: line, ...parts };
-  return recordWork(() => {
-    const text = auditLine(foreignRecord(JSON.parse(line) as TrailRow | null)).trimEnd();
-    const own = partsOf(text);
-    if (own === undefined) throw new SyntaxError(NO_RECORD);
-    return { text, ...own };
-  });
-}
-
-/**
- * Whatever fails of it is the line's own fault, also one that is nested deeper than the stack: it is no reason to try again. No
- * message repeats a part of the line, which may be about a person.
- */
-export function recordWork<T>(work: () => T): T {
-  try {
-    return work();
-  } catch {
-    throw new SyntaxError(NO_RECORD);
-  }
-}
-
-export const NO_RECORD = 'this is no line of an audit journal';
-
-/** Of older versions nobody knows whether there was an intent: it is looked for. */
-function foreignRecord(row: TrailRow | null): AuditRecord {
-  const said = [row?.event_id, row?.kind, row?.tenant_id, row?.at];
-  if (
-    row === null ||
-    said.some((value) => typeof value !== 'string') ||
-    Number.isNaN(Date.parse(String(row.at)))
-  )
-    throw new SyntaxError(NO_RECORD);
-  const { intended, kind, call_kind: callKind } = row;
-  return { ...recordOf(row), intended: intended ?? (kind === 'outcome' && callKind === 'sync') };
-}
-
 export function chainLines(
-  lines: readonly OwnLine[],
-  from: ReadonlyMap<string, ChainEnd>,
+  { lines, from, to }: SomeLines,
+  before: ReadonlyMap<string, ChainEnd>,
   recordedAt: string,
 ): ChainedLines {
-  const ends = new Map(from);
+  const { bytes, starts, chainedEnds, tenants } = lines;
+  const ends = new Map(before);
   const seqs: number[] = [];
   const hashes: string[] = [];
-  for (const { chained, tenant } of lines) {
+  let index = from;
+  while (index < to) {
+    const tenant = tenants[index] ?? '';
     const last = ends.get(tenant);
     if (last === undefined) throw new Error(`the chain of ${tenant} is not held`);
-    const seq = last.seq + 1;
-    const hash = chainHash(`${chained}}`, { previous: last.hash, recordedAt, seq, tenant });
-    hashes.push(hash);
-    seqs.push(seq);
+    let { seq, hash } = last;
+    const chain = new ChainHashes({ recordedAt, tenant });
+    // Most of those that follow one another are of one tenant.
+    for (; index < to && tenants[index] === tenant; index += 1) {
+      seq += 1;
+      hash = chain.ofOpen(bytes, starts[index] ?? 0, chainedEnds[index] ?? 0, { previous: hash, seq });
+      hashes.push(hash);
+      seqs.push(seq);
+    }
     ends.set(tenant, { seq, hash });
   }
   return { seqs, hashes, ends };

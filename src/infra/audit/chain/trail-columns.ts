@@ -2,27 +2,48 @@
 import { sql } from 'kysely';
 import type { AuditKind, AuditRecord } from '../../../ports/audit-sink.ts';
 
-/** Of json_to_recordset: the fields of a line. */
-export const LINE_FIELDS =
-  sql.raw(`agent_id text, arguments_hash text, at timestamptz, attempts integer, call_id text,
-  call_kind text, door text, duration_ms double precision, event_id text, executor text, idempotent boolean,
-  intended boolean, kind text, outcome text, partial_side_effects boolean, personal text, principal_id text,
-  read_only boolean, reason text, registry_version text, remaining_ms double precision, requested_tool text, tool text,
-  tool_version text, trace_id text, tenant_id text, notes jsonb, personal_salt text, session_id text, user_id text`);
+/** What a field says, and so how it stands in a line and in its column. */
+export type FieldKind = 'double' | 'flag' | 'hex' | 'integer' | 'json' | 'text' | 'time';
 
-/** That a line and a row have alike, in the order of COPIED_COLUMNS: first those that most calls of a tool have alike. */
-const SAME_COLUMNS =
-  `call_kind door executor kind outcome reason registry_version requested_tool tool tool_version
-  idempotent intended partial_side_effects read_only
-  agent_id call_id event_id principal_id session_id tenant_id trace_id user_id
-  at attempts duration_ms remaining_ms notes`.split(/\s+/);
+export interface LineField {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly column: string;
+}
+
+/** In the order in which a line has them: what the chain covers by name, then the tenant, then what lies beside the chain by name. */
+export const LINE_FIELDS: readonly LineField[] = `
+  agent_id text, arguments_hash hex, at time, attempts integer, call_id text, call_kind text, door text, duration_ms double,
+  event_id text, executor text, idempotent flag, intended flag, kind text, outcome text, partial_side_effects flag,
+  personal hex, principal_id text, read_only flag, reason text, registry_version text, remaining_ms double,
+  requested_tool text, tool text, tool_version text, trace_id text,
+  tenant_id text,
+  notes json, personal_salt hex, session_id text, user_id text`
+  .split(',')
+  .map((field) => {
+    const [name = '', kind] = field.trim().split(' ');
+    return { name, kind: kind as FieldKind, column: name === 'personal' ? 'personal_hash' : name };
+  });
+
+const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
+  double: 'double precision',
+  flag: 'boolean',
+  // In a line they are digits.
+  hex: 'text',
+  integer: 'integer',
+  json: 'jsonb',
+  text: 'text',
+  time: 'timestamptz',
+};
+
+/** Of json_to_recordset: the fields of a line. */
+export const LINE_RECORD = sql.raw(
+  LINE_FIELDS.map(({ name, kind }) => `${name} ${SQL_TYPES[kind]}`).join(', '),
+);
 
 /** In the order in which trail-rows.ts writes them. */
 export const COPIED_COLUMNS: readonly string[] = [
-  ...SAME_COLUMNS,
-  'arguments_hash',
-  'personal_hash',
-  'personal_salt',
+  ...LINE_FIELDS.map(({ column }) => column),
   'seq',
   'recorded_at',
   'hash',
@@ -65,9 +86,16 @@ export interface TrailRow {
   readonly personal_salt: string | null;
 }
 
-export const TRAIL_ROW = sql.raw(`${SAME_COLUMNS.join(', ')}, seq, recorded_at, encode(hash, 'hex') AS hash,
-  encode(arguments_hash, 'hex') AS arguments_hash, encode(personal_hash, 'hex') AS personal_hash,
-  encode(personal_salt, 'hex') AS personal_salt`);
+export const TRAIL_ROW = sql.raw(
+  [
+    ...LINE_FIELDS.map(({ column, kind }) =>
+      kind === 'hex' ? `encode(${column}, 'hex') AS ${column}` : column,
+    ),
+    'seq',
+    'recorded_at',
+    `encode(hash, 'hex') AS hash`,
+  ].join(', '),
+);
 
 /** Of a row, of a line of an older version, or of a record that SQL has made. */
 export function recordOf(row: Omit<TrailRow, 'seq' | 'recorded_at' | 'hash'>): AuditRecord {

@@ -6,7 +6,7 @@ import { copiedRows } from '../../../../test/helpers/copied-rows.ts';
 import type { AuditRecord } from '../../../ports/audit-sink.ts';
 import { BinaryRows } from '../../postgres/statements/binary-rows.ts';
 import { auditLine } from '../audit-line.ts';
-import { ownLine } from './chain-lines.ts';
+import { ownLines } from './own-lines.ts';
 import { COPIED_COLUMNS } from './trail-columns.ts';
 import { addTrailRows } from './trail-rows.ts';
 
@@ -18,7 +18,8 @@ type Row = Readonly<Record<string, Buffer | null>>;
 function rowsOf(...lines: readonly string[]): Row[] {
   const rows = new BinaryRows(Buffer.alloc(64));
   const place = { seqs: lines.map((_, index) => index + 7), hashes: lines.map(() => HASH), ends: new Map() };
-  addTrailRows(rows, lines.map(ownLine), place, AT);
+  const some = { lines: ownLines(Buffer.from(lines.join(''))), from: 0, to: lines.length };
+  addTrailRows(rows, some, place, AT);
   return copiedRows(rows.complete()).map((row) => {
     expect(row).toHaveLength(COPIED_COLUMNS.length);
     return Object.fromEntries(COPIED_COLUMNS.map((name, index) => [name, row[index] ?? null]));
@@ -142,6 +143,21 @@ it.each([
     (line: string) => line.replace(/"at":"[^"]*"/, '"at":"2026-11-28"'),
   ],
   ['of two tenants', (line: string) => line.replace('"tenant_id":', '"tenant_id":"first","tenant_id":')],
+  ['with a field that no column is for', (line: string) => line.replace('"tool":', '"tone":"mild","tool":')],
+  [
+    'with fields in another order',
+    (line: string) => line.replace(/("agent_id":"\w+"),("arguments_hash":"\w+")/, '$2,$1'),
+  ],
+  ['with a field twice', (line: string) => line.replace('"tool":', '"tool":"pay","tool":')],
+  ['with blanks between fields', (line: string) => line.replace(',"tool"', ', "tool"')],
+  ['with something behind it', (line: string) => line.replace(/}\n$/, '}}\n')],
+  ['that ends too early', (line: string) => line.replace(/}\n$/, '\n')],
+  ['with a text that does not end', (line: string) => line.replace(/"}\n$/, '}\n')],
+  [
+    'with a number that reads back as another',
+    (line: string) => line.replace('"attempts":1', '"attempts":01'),
+  ],
+  ['with a list as a text', (line: string) => line.replace('"user_id":"ann"', '"user_id":["ann"]')],
 ])('a line %s is no record, and no message repeats a part of it', (_which, damage) => {
   const line = auditLine(auditRecord({ user: 'ann', notes: {} }));
   const damaged = damage(line);

@@ -71,26 +71,22 @@ it.each(['\ud83d', `${'long '.repeat(20)}\udc00`])(
 
 it.each(['a', 'abc', '0g', 'é0', '0\u{1d7d8}', '  ', '0x'])('%j are no hexadecimal digits', (digits) => {
   expect(() => columnOf((rows) => rows.hex(digits))).toThrow(SyntaxError);
+  const bytes = Buffer.from(digits);
+  expect(() => columnOf((rows) => rows.hexOf(bytes, 0, bytes.length))).toThrow(SyntaxError);
 });
 
-it('columns that were written before are a piece of another row, and stay what they were', () => {
-  const rows = new BinaryRows(Buffer.alloc(8));
-  rows.row(2);
-  const start = rows.length;
-  rows.text('echo');
-  rows.nothing();
-  const piece = rows.since(start);
-  for (const name of ['other', 'third']) {
-    rows.row(3);
-    rows.piece(piece);
-    rows.text(name);
-  }
-  const read = copiedRows(rows.complete()).map((row) => row.map((column) => column?.toString()));
-  expect(read).toEqual([
-    ['echo', undefined],
-    ['echo', undefined, 'other'],
-    ['echo', undefined, 'third'],
-  ]);
+it('text and digits that are there as bytes are the same columns as those of strings', () => {
+  fc.assert(
+    fc.property(text, fc.uint8Array(), memory, (value, octets, room) => {
+      const digits = Buffer.from(octets).toString('hex');
+      const bytes = Buffer.from(`<${value}><${digits}>`);
+      const behind = bytes.length - digits.length - 3;
+      expect(columnOf((rows) => rows.utf8(bytes, 1, behind), room)?.toString()).toBe(value);
+      expect(columnOf((rows) => rows.hexOf(bytes, behind + 2, bytes.length - 1), room)).toEqual(
+        Buffer.from(octets),
+      );
+    }),
+  );
 });
 
 it('the memory of rows before is written over, with what has grown', () => {

@@ -33,11 +33,8 @@ export class BinaryRows {
   constructor(memory: Buffer) {
     this.#bytes = memory;
     this.#view = viewOf(memory);
-    this.piece(HEADER);
-  }
-
-  get length(): number {
-    return this.#length;
+    this.#room(HEADER.length);
+    this.#length += HEADER.copy(this.#bytes, this.#length);
   }
 
   row(columns: number): void {
@@ -65,6 +62,18 @@ export class BinaryRows {
     const written = this.#bytes.write(value, start);
     this.#size(written);
     this.#length += written;
+  }
+
+  /** Text that is there as bytes, in UTF-8. */
+  utf8(bytes: Buffer, start: number, end: number): void {
+    const size = end - start;
+    this.#room(4 + size);
+    this.#size(size);
+    const own = this.#bytes;
+    const shift = this.#length - start;
+    if (size > SHORT) bytes.copy(own, this.#length, start, end);
+    else for (let at = start; at < end; at += 1) own[at + shift] = bytes[at] as number;
+    this.#length += size;
   }
 
   flag(value: boolean): void {
@@ -124,21 +133,26 @@ export class BinaryRows {
     this.#length += size;
   }
 
+  /** As a bytea, of digits that are there as bytes. Throws SyntaxError as `hex`. */
+  hexOf(bytes: Buffer, start: number, end: number): void {
+    const size = (end - start) >> 1;
+    this.#room(4 + size);
+    this.#size(size);
+    const own = this.#bytes;
+    let wrong = (end - start) & 1;
+    for (let at = 0; at < size; at += 1) {
+      const high = HEX[bytes[start + 2 * at] as number] ?? NOT_HEX;
+      const low = HEX[bytes[start + 2 * at + 1] as number] ?? NOT_HEX;
+      wrong |= (high | low) >> 4;
+      own[this.#length + at] = (high << 4) | low;
+    }
+    if (wrong !== 0) throw new SyntaxError('these are no hexadecimal digits');
+    this.#length += size;
+  }
+
   /** As a jsonb. */
   json(text: string): void {
     this.text(`${JSONB}${text}`);
-  }
-
-  /** Columns that were written before. */
-  piece(columns: Uint8Array): void {
-    this.#room(columns.length);
-    this.#bytes.set(columns, this.#length);
-    this.#length += columns.length;
-  }
-
-  /** What was written from there on, in memory of its own. */
-  since(start: number): Uint8Array {
-    return new Uint8Array(this.#bytes.subarray(start, this.#length));
   }
 
   /** For COPY: what was written since it was asked for before. Nothing of it is written over. */
