@@ -39,8 +39,32 @@ it('a body beyond the limit is refused with an answer that the client can read, 
     type: 'PAYLOAD_TOO_LARGE',
     reason: 'PAYLOAD_TOO_LARGE',
   });
-  expect(await post('x'.repeat(LIMIT * 10))).toMatchObject({ type: 'PAYLOAD_TOO_LARGE' });
+  for (const times of [10, 17, 30_000])
+    expect(await post('x'.repeat(LIMIT * times))).toMatchObject({ type: 'PAYLOAD_TOO_LARGE' });
   expect(await post('{}')).toEqual({ bytes: 2 });
+});
+
+it('who sends without an end is cut off', async () => {
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  const closed = new Promise<void>((resolve) =>
+    socket.on('error', () => resolve()).once('close', () => resolve()),
+  );
+  const size = 1 << 20;
+  const chunk = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
+  socket.write(
+    'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
+  );
+  let sent = 0;
+  const send = () => {
+    if (socket.destroyed || sent > 400) return;
+    sent += 1;
+    if (socket.write(chunk)) setImmediate(send);
+    else socket.once('drain', send);
+  };
+  send();
+  await closed;
+  expect(sent).toBeLessThan(400);
 });
 
 it.each([

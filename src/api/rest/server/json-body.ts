@@ -13,6 +13,8 @@ const YAML_ROUTES = '/v1/specs/';
 /** Smaller ones take less than their connection does. */
 const SMALL_BYTES = 16 * 1024;
 const OVERLOADED_RETRY_MS = 1_000;
+/** Nobody sends as much by mistake. */
+const MOST_BYTES = 256 << 20;
 
 /**
  * After this, `request.body` is a Buffer, or the ToolFailure that says why there is none: call routes hand it
@@ -66,7 +68,8 @@ interface BodyRoom {
 }
 
 /**
- * Reads on past the limit without keeping anything, up to 16 times of it, so that the client can read the answer.
+ * Reads on past the limit without keeping anything: most clients read no answer before they have sent everything, and who is cut
+ * off meanwhile learns nothing.
  * By events, and told by a function: an async iterator over a body of one chunk costs more than everything else the door does.
  */
 function collect(
@@ -94,7 +97,7 @@ function collect(
       kept.clear();
       arriving.ended(arrived);
     }
-    if (bytes > maxBytes * 16) payload.destroy();
+    if (bytes > Math.max(2 * maxBytes, MOST_BYTES)) payload.destroy();
   });
   payload.once('end', () => end(() => (bytes > maxBytes ? tooLarge(maxBytes) : kept.whole())));
   // Closed with no end: we stopped reading, or the client went away and reads no answer.
