@@ -20,9 +20,9 @@ const execArgv = ['--wasm-wrapper-tiering-budget=2147483647'];
 const SUITE = {
   globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
   setupFiles,
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
-  // A busy machine takes seconds for what takes milliseconds elsewhere.
+  // A busy machine takes seconds for what takes milliseconds elsewhere, and minutes for what takes half of one.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   expect: { poll: { timeout: 20_000 } },
 };
 

@@ -11,9 +11,6 @@ import { callTool, McpBench, textOf } from '../helpers/mcp-kit.ts';
 import { npmRegistry, wheelFolder, type NpmRegistry } from '../helpers/package-registries.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
-/** pip makes itself anew for each installation: minutes where the machine does much else. */
-const INSTALLING = { timeout: 300_000 };
-
 let dir: string;
 let loopback: LoopbackServers;
 let registry: NpmRegistry;
@@ -47,7 +44,7 @@ function gateway(): McpBench {
 
 async function seenBy(connection: JsonObject, args: JsonObject = {}): Promise<JsonObject> {
   const result = await callTool(gateway().open(connection), 'look', args, {
-    signal: AbortSignal.timeout(INSTALLING.timeout),
+    signal: AbortSignal.timeout(180_000),
   });
   return JSON.parse(textOf(result)) as JsonObject;
 }
@@ -61,7 +58,7 @@ const refusal = (connection: JsonObject) =>
       (error: ToolFailure) => error,
     );
 
-describe('a package of npm', INSTALLING, () => {
+describe('a package of npm', () => {
   it.each<[string, JsonObject]>([
     ['npx, as READMEs have it', { command: 'npx', args: ['-y', 'packed-server@1.2.3', 'a', '--b'] }],
     ['package', { package: 'npm:packed-server@1.2.3', args: ['a', '--b'] }],
@@ -108,7 +105,7 @@ describe('a package of npm', INSTALLING, () => {
   });
 });
 
-describe('a package of PyPI', INSTALLING, () => {
+describe('a package of PyPI', () => {
   it.each<[string, JsonObject]>([
     ['uvx, as READMEs have it', { command: 'uvx', args: ['packed-server==1.2.3', 'a'] }],
     ['package', { package: 'pypi:packed_server==1.2.3', args: ['a'] }],
@@ -122,7 +119,7 @@ describe('a package of PyPI', INSTALLING, () => {
   });
 });
 
-describe('the command line', INSTALLING, () => {
+describe('the command line', () => {
   async function ute(...argv: string[]) {
     const out = { stdout: '', stderr: '' };
     const code = await run(argv, {
