@@ -102,7 +102,7 @@ beforeAll(async () => {
     },
   });
   service = gateway.service;
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   await gateway?.stop();
@@ -173,7 +173,7 @@ describe('a hook', () => {
     await expect.poll(() => kindsOf('all', asked), POLL).toContain('approval.expiring');
     await new Promise((done) => setTimeout(done, 1_500));
     expect(kindsOf('all', asked)).toEqual(['approval.asked', 'approval.expiring']);
-  }, 30_000);
+  });
 
   it('is told of a call that waits, and that its caller has cancelled it', async () => {
     const { body } = await acceptCall(target('ann'), 'act', {});
@@ -235,7 +235,7 @@ it('what could not be delivered before a stop is delivered after the start, and 
     return /ute_approval_notices_total\{outcome="delivered"\} [1-9]/.test(text);
   };
   await expect.poll(status, POLL).toBe(true);
-}, 90_000);
+});
 
 it.each([
   [

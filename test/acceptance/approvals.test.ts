@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { gateway } = bench;
   [rest, grpc] = [restDoor(gateway), grpcDoor(gateway)];
   [ann, boss, service] = [gateway.key('ann'), gateway.key('boss'), gateway.key('service')];
-}, 120_000);
+});
 
 afterAll(async () => {
   grpc.close();
@@ -400,4 +400,4 @@ it('an approval that was used stays used when the gateway is started again', asy
     await service.stop();
   }
   expect(runsIn(args.note)).toHaveLength(1);
-}, 120_000);
+});

@@ -80,7 +80,7 @@ beforeAll(async () => {
   });
   doors = [restDoor(gateway), grpcDoor(gateway)];
   agent = { url: gateway.url, key: gateway.keys.agent.text };
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const door of doors) door.close();

@@ -88,7 +88,7 @@ beforeAll(async () => {
     },
   });
   ann = gateway.key('ann');
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

@@ -412,7 +412,7 @@ describe('the event loop is not held by a declaration', () => {
     };
     expect(await leastHeldBy(gateway, MOST_MS, run)).toBeLessThan(MOST_MS);
     writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
-  }, 120_000);
+  });
 });
 
 describe('the event loop is not held by the list of an MCP server', () => {

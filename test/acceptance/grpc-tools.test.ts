@@ -68,7 +68,7 @@ beforeAll(async () => {
       ],
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   delete process.env['KITCHEN_TOKEN'];
   await gateway?.stop();

@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   doors = { rest: restDoor(gateway), grpc: grpcDoor(gateway) };
   await openDatabase(gateway);
-}, 180_000);
+});
 
 afterAll(async () => {
   doors.rest.close();

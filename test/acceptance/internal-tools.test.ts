@@ -45,7 +45,7 @@ beforeAll(async () => {
   writeFileSync(join(dir, 'tools.yaml'), stringify({ tools: TOOLS }));
   gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
   doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway)];
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const door of doors ?? []) door.close();

@@ -73,7 +73,7 @@ beforeAll(async () => {
   });
   target = targetOf(gateway);
   await openDatabase(gateway);
-}, 180_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   removeDir(dir);

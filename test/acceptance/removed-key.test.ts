@@ -107,5 +107,4 @@ it.each([
       removeDir(dir);
     }
   },
-  120_000,
 );

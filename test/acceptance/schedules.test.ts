@@ -18,7 +18,7 @@ beforeAll(async () => {
   agent = targetOf(gateway, 'agent');
   admin = targetOf(gateway);
   dir = tempDir();
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   removeDir(dir);

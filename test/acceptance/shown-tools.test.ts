@@ -45,7 +45,7 @@ beforeAll(async () => {
       operator: { roles: ['platform_admin'] },
     },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

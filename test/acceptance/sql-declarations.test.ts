@@ -494,29 +494,25 @@ describe('on PostgreSQL', () => {
     ['what is no query', NO_STATEMENTS],
   ])('%s is refused', (__, cases) => {
     for (const [name, statement, reason, options] of cases) {
-      it(`${name}: no tool`, { timeout: 60_000 }, async () => {
+      it(`${name}: no tool`, async () => {
         await expect(load(statement, options)).rejects.toThrow(reason);
       });
     }
   });
 
-  it(
-    'a policy in AND, in OR and under COALESCE shows each tenant its own rows',
-    { timeout: 60_000 },
-    async () => {
-      for (const [from, id] of [
-        ['sound_and', { acme: 1, umbrella: 2 }],
-        ['sound_or', { acme: 1, umbrella: 2 }],
-        ['sound_else', { acme: 1, umbrella: 2 }],
-      ] as const) {
-        const tool = await load(`SELECT id FROM app.${from}`);
-        for (const tenant of ['acme', 'umbrella'] as const)
-          expect((await tool.call({}, { tenant })).rows).toEqual([{ id: id[tenant] }]);
-      }
-    },
-  );
+  it('a policy in AND, in OR and under COALESCE shows each tenant its own rows', async () => {
+    for (const [from, id] of [
+      ['sound_and', { acme: 1, umbrella: 2 }],
+      ['sound_or', { acme: 1, umbrella: 2 }],
+      ['sound_else', { acme: 1, umbrella: 2 }],
+    ] as const) {
+      const tool = await load(`SELECT id FROM app.${from}`);
+      for (const tenant of ['acme', 'umbrella'] as const)
+        expect((await tool.call({}, { tenant })).rows).toEqual([{ id: id[tenant] }]);
+    }
+  });
 
-  it('a tenant and its like in other letters stay apart', { timeout: 60_000 }, async () => {
+  it('a tenant and its like in other letters stay apart', async () => {
     for (const from of ['exact_again', 'by_enum']) {
       const tool = await load(`SELECT id FROM app.${from}`);
       expect((await tool.call({}, { tenant: 'acme' })).rows).toEqual([{ id: 1 }]);
@@ -524,41 +520,33 @@ describe('on PostgreSQL', () => {
     }
   });
 
-  it(
-    'where a policy reads the tenant as a number, a tenant that is no plain number is refused',
-    { timeout: 60_000 },
-    async () => {
-      const tool = await load('SELECT id FROM app.by_number');
-      expect((await tool.call({}, { tenant: '7' })).rows).toEqual([{ id: 1 }]);
-      for (const tenant of ['07', ' 7', '7 ', '+7', '0x7', '7.0'])
-        await expect(tool.call({}, { tenant })).rejects.toMatchObject({ type: 'PERMISSION_DENIED' });
-      const byUuid = await load('SELECT id FROM app.by_uuid');
-      for (const tenant of [
-        'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
-        '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}',
-        'acme',
-      ])
-        await expect(byUuid.call({}, { tenant })).rejects.toMatchObject({ type: 'PERMISSION_DENIED' });
-      expect((await byUuid.call({}, { tenant: 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' })).rows).toEqual([]);
-    },
-  );
+  it('where a policy reads the tenant as a number, a tenant that is no plain number is refused', async () => {
+    const tool = await load('SELECT id FROM app.by_number');
+    expect((await tool.call({}, { tenant: '7' })).rows).toEqual([{ id: 1 }]);
+    for (const tenant of ['07', ' 7', '7 ', '+7', '0x7', '7.0'])
+      await expect(tool.call({}, { tenant })).rejects.toMatchObject({ type: 'PERMISSION_DENIED' });
+    const byUuid = await load('SELECT id FROM app.by_uuid');
+    for (const tenant of [
+      'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
+      '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}',
+      'acme',
+    ])
+      await expect(byUuid.call({}, { tenant })).rejects.toMatchObject({ type: 'PERMISSION_DENIED' });
+    expect((await byUuid.call({}, { tenant: 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' })).rows).toEqual([]);
+  });
 
-  it(
-    'a trusted function that is STABLE gives each tenant its own on a prepared statement',
-    { timeout: 60_000 },
-    async () => {
-      const tool = await load('SELECT id FROM app.by_stable', {
-        trusted_functions: ['app.me_stable()'],
-        trusted_policies: ['by_stable_rows ON app.by_stable'],
-      });
-      for (let round = 0; round < 8; round += 1) {
-        expect((await tool.call({}, { tenant: 'acme' })).rows).toEqual([{ id: 1 }]);
-        expect((await tool.call({}, { tenant: 'umbrella' })).rows).toEqual([{ id: 2 }]);
-      }
-    },
-  );
+  it('a trusted function that is STABLE gives each tenant its own on a prepared statement', async () => {
+    const tool = await load('SELECT id FROM app.by_stable', {
+      trusted_functions: ['app.me_stable()'],
+      trusted_policies: ['by_stable_rows ON app.by_stable'],
+    });
+    for (let round = 0; round < 8; round += 1) {
+      expect((await tool.call({}, { tenant: 'acme' })).rows).toEqual([{ id: 1 }]);
+      expect((await tool.call({}, { tenant: 'umbrella' })).rows).toEqual([{ id: 2 }]);
+    }
+  });
 
-  it('a cascade with the tenant in its key changes the own rows alone', { timeout: 60_000 }, async () => {
+  it('a cascade with the tenant in its key changes the own rows alone', async () => {
     const count = await load('SELECT count(*)::int AS n FROM app.sound_grandchild');
     const remove = await load('DELETE FROM app.sound_parent', { writes: true });
     expect((await remove.call({}, { tenant: 'acme' })).affected_rows).toBe(1);
@@ -567,7 +555,7 @@ describe('on PostgreSQL', () => {
   });
 
   for (const [statement, options] of SOUND) {
-    it(`what is sound is let through: ${statement}`, { timeout: 60_000 }, async () => {
+    it(`what is sound is let through: ${statement}`, async () => {
       await expect(load(statement, options)).resolves.toBeDefined();
     });
   }

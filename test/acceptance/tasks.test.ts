@@ -16,7 +16,7 @@ beforeAll(async () => {
   tasks = await TasksGateway.start({ max_per_user: MOST, min_interval: '15m' });
   admin = targetOf(tasks.gateway);
   any = tasks.gateway.key('any');
-}, 120_000);
+});
 afterAll(() => tasks?.stop());
 
 const remind = (who: RestTarget, context: object = {}, more: object = {}) =>

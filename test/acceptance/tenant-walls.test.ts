@@ -291,7 +291,7 @@ beforeAll(async () => {
   [platform, acme, umbrella] = [gateway.key('platform'), gateway.key('acme'), gateway.key('umbrella')];
   doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway)];
   await haveOwned(host);
-}, 120_000);
+});
 
 afterAll(async () => {
   for (const door of doors) door.close();

@@ -41,7 +41,7 @@ beforeAll(async () => {
   writeFileSync(join(dir, 'tools.yaml'), stringify({ tools }));
   gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
   target = targetOf(gateway);
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   removeDir(dir);

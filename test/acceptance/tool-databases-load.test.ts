@@ -54,40 +54,36 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-it(
-  'a tool that exhausts its connections, time and temporary files leaves audit and asynchronous calls working',
-  { timeout: 120_000 },
-  async () => {
-    const target = targetOf(gateway);
-    const { body } = await callTool(target, 'spill');
-    expect(body.error).toMatchObject({ type: 'UNAVAILABLE', reason: 'DATABASE_UNAVAILABLE' });
-    const enough = new AbortController();
-    let spinning = GREEDY;
-    const spins = Array.from({ length: GREEDY }, () =>
-      spin(target, enough.signal).finally(() => (spinning -= 1)),
-    );
-    for (let round = 0; round < ACTIONS; round += 1) {
-      // Its intent is kept before it runs: without that it would be refused.
-      expect((await callTool(target, 'act')).body).toMatchObject({ ok: true, data: 'done' });
-    }
-    const ids = await Promise.all(Array.from({ length: ACTIONS }, () => acceptedId(target, 'act')));
-    for (const id of ids)
-      expect(await callWhen(target, id, ({ status }) => status === 'succeeded')).toMatchObject({
-        attempts: 1,
-      });
-    const { status, body: listed } = await request<{ calls: readonly { tool: string }[] }>(
-      target,
-      'GET',
-      '/v1/calls',
-    );
-    expect(status).toBe(200);
-    expect(listed.calls.filter(({ tool }) => tool === 'act').length).toBeGreaterThan(ACTIONS);
-    // All that while, its connections were taken.
-    expect(spinning).toBeGreaterThanOrEqual(POOL_SIZE);
-    enough.abort();
-    await Promise.all(spins);
-  },
-);
+it('a tool that exhausts its connections, time and temporary files leaves audit and asynchronous calls working', async () => {
+  const target = targetOf(gateway);
+  const { body } = await callTool(target, 'spill');
+  expect(body.error).toMatchObject({ type: 'UNAVAILABLE', reason: 'DATABASE_UNAVAILABLE' });
+  const enough = new AbortController();
+  let spinning = GREEDY;
+  const spins = Array.from({ length: GREEDY }, () =>
+    spin(target, enough.signal).finally(() => (spinning -= 1)),
+  );
+  for (let round = 0; round < ACTIONS; round += 1) {
+    // Its intent is kept before it runs: without that it would be refused.
+    expect((await callTool(target, 'act')).body).toMatchObject({ ok: true, data: 'done' });
+  }
+  const ids = await Promise.all(Array.from({ length: ACTIONS }, () => acceptedId(target, 'act')));
+  for (const id of ids)
+    expect(await callWhen(target, id, ({ status }) => status === 'succeeded')).toMatchObject({
+      attempts: 1,
+    });
+  const { status, body: listed } = await request<{ calls: readonly { tool: string }[] }>(
+    target,
+    'GET',
+    '/v1/calls',
+  );
+  expect(status).toBe(200);
+  expect(listed.calls.filter(({ tool }) => tool === 'act').length).toBeGreaterThan(ACTIONS);
+  // All that while, its connections were taken.
+  expect(spinning).toBeGreaterThanOrEqual(POOL_SIZE);
+  enough.abort();
+  await Promise.all(spins);
+});
 
 /** Resolves when it has an answer, or was given up. */
 async function spin({ url, key }: RestTarget, signal: AbortSignal): Promise<void> {

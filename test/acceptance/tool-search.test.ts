@@ -62,7 +62,7 @@ beforeAll(async () => {
   });
   await request(targetOf(gateway), 'POST', '/v1/admin/tools/invoice.off/disable');
   doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway), mcpDoor(gateway, 'legacy')];
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const door of doors ?? []) door.close();

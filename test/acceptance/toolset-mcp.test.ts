@@ -24,7 +24,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()));

@@ -62,7 +62,7 @@ beforeAll(async () => {
     more: { robot: { tenant: 'acme', roles: ['agent'], agents: ['robot'] } },
   });
   doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway), mcpDoor(gateway, 'legacy')];
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const door of doors ?? []) door.close();

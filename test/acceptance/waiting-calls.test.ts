@@ -60,7 +60,7 @@ describe.each(STORES)('on %s', (_name, open) => {
     stores = await open();
     bench = await startApprovalBench(stores.settings);
     [ann, boss] = [bench.gateway.key('ann'), bench.gateway.key('boss')];
-  }, 120_000);
+  });
   afterAll(async () => {
     await bench?.stop();
     await stores?.stop();

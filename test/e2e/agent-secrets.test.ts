@@ -341,7 +341,7 @@ beforeAll(async () => {
   for (const tool of ['over_connection', 'kept_answer', 'with_account', 'over_mcp', 'pay', 'pay_guarded'])
     await ask('PUT', `/v1/agents/${AGENT}/tools/${tool}`, {});
   void listenToApprovals().catch(() => undefined);
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway?.end();

@@ -74,7 +74,7 @@ it('asked for, approved and used across three kills, the call runs once', async 
   expect(await use(await restarted())).toMatchObject({ ok: true });
   expect(await use(await restarted())).toMatchObject({ error: { reason: 'APPROVAL_USED' } });
   expect(runsIn(note)).toEqual(['ran']);
-}, 120_000);
+});
 
 it('a call that waits for its approval outlives the kills before it is approved, and before it runs, and runs once', async () => {
   const note = join(dir, 'waited');
@@ -91,4 +91,4 @@ it('a call that waits for its approval outlives the kills before it is approved,
   expect(await callWhen(again.agent, call)).toMatchObject({ status: 'succeeded', attempts: 1 });
   expect((await callView((await restarted()).agent, call)).status).toBe('succeeded');
   expect(runsIn(note)).toEqual(['ran']);
-}, 120_000);
+});

@@ -14,7 +14,7 @@ beforeAll(async () => {
     more: { colleague: { tenant: 'acme', roles: ['agent'] } },
   });
   await openDatabase(gateway);
-}, 120_000);
+});
 
 afterAll(() => gateway?.stop());
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
     more: { colleague: { tenant: 'acme', roles: ['admin'] } },
   });
   await openDatabase(gateway);
-}, 120_000);
+});
 
 afterAll(() => gateway?.stop());
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   writeFileSync(join(dir, 'streams.js'), readFileSync(join(fixtures, 'streams.js')));
   writeFileSync(join(dir, 'tools.yaml'), readFileSync(TOOLS));
   gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

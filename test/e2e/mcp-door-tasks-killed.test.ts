@@ -46,38 +46,34 @@ async function start() {
   return { gateway, client, url, status };
 }
 
-it(
-  'what has ended is there, what waits is approved and runs, and what ran is not run twice',
-  { timeout: 180_000 },
-  async () => {
-    const first = await start();
-    const begin = async (name: string, args: JsonObject) => {
-      const { result } = await first.client.ask('tools/call', { name, arguments: args, task: {} });
-      return (result?.['task'] as { taskId?: string } | undefined)?.taskId ?? '';
-    };
-    const done = await begin('adds', { a: 1, b: 2 });
-    const waiting = await begin('erases', { what: 'it' });
-    const running = await begin('lasts', {});
-    await eventually(async () => (await first.status(done))['status'] === 'completed');
-    await eventually(async () => (await first.status(running))['statusMessage'] === 'The call is running.');
-    process.kill(first.gateway.pid, 'SIGKILL');
-    await first.gateway.exited;
+it('what has ended is there, what waits is approved and runs, and what ran is not run twice', async () => {
+  const first = await start();
+  const begin = async (name: string, args: JsonObject) => {
+    const { result } = await first.client.ask('tools/call', { name, arguments: args, task: {} });
+    return (result?.['task'] as { taskId?: string } | undefined)?.taskId ?? '';
+  };
+  const done = await begin('adds', { a: 1, b: 2 });
+  const waiting = await begin('erases', { what: 'it' });
+  const running = await begin('lasts', {});
+  await eventually(async () => (await first.status(done))['status'] === 'completed');
+  await eventually(async () => (await first.status(running))['statusMessage'] === 'The call is running.');
+  process.kill(first.gateway.pid, 'SIGKILL');
+  await first.gateway.exited;
 
-    const { client, url, status } = await start();
-    const result = async (taskId: string) => (await client.ask('tasks/result', { taskId })).result;
-    expect(await result(done)).toMatchObject({ structuredContent: { sum: 3 } });
-    const { statusMessage } = await status(waiting);
-    const [, approval = ''] = /approvals\/([0-9a-f-]{36})/.exec(statusMessage as string) ?? [];
-    const { status: decided } = await fetch(`${url}/v1/approvals/${approval}/decision`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${key.text}` },
-      body: '{"decision":"approve"}',
-    });
-    expect(decided).toBe(200);
-    expect(await result(waiting)).toMatchObject({ structuredContent: { erased: 'it' } });
-    expect(await result(running)).toMatchObject({
-      isError: true,
-      _meta: { 'io.ute/error': { type: 'OUTCOME_UNKNOWN' } },
-    });
-  },
-);
+  const { client, url, status } = await start();
+  const result = async (taskId: string) => (await client.ask('tasks/result', { taskId })).result;
+  expect(await result(done)).toMatchObject({ structuredContent: { sum: 3 } });
+  const { statusMessage } = await status(waiting);
+  const [, approval = ''] = /approvals\/([0-9a-f-]{36})/.exec(statusMessage as string) ?? [];
+  const { status: decided } = await fetch(`${url}/v1/approvals/${approval}/decision`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key.text}` },
+    body: '{"decision":"approve"}',
+  });
+  expect(decided).toBe(200);
+  expect(await result(waiting)).toMatchObject({ structuredContent: { erased: 'it' } });
+  expect(await result(running)).toMatchObject({
+    isError: true,
+    _meta: { 'io.ute/error': { type: 'OUTCOME_UNKNOWN' } },
+  });
+});

@@ -15,7 +15,7 @@ beforeAll(async () => {
     more: { colleague: { tenant: 'acme', roles: ['admin'] }, lister: { tenant: 'acme', roles: ['agent'] } },
   });
   await openDatabase(gateway);
-}, 120_000);
+});
 
 afterAll(() => gateway?.stop());
 
@@ -325,7 +325,7 @@ describe('a crowd that waits for results', () => {
     const refusals = answers.flatMap(({ error }) => (error === undefined ? [] : [error]));
     const reasons = new Set(refusals.map(({ data }) => (data as JsonObject)['reason']));
     expect([...reasons].filter((reason) => reason !== 'TOO_MANY_FOLLOWERS')).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('tasks of 2026-07-28', () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
       ],
     },
   });
-}, 120_000);
+});
 
 afterAll(() => gateway?.stop());
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
       'test/fixtures/e2e/tools.yaml',
     ],
   });
-}, 120_000);
+});
 
 afterAll(() => gateway?.stop());
 

@@ -87,7 +87,7 @@ beforeAll(async () => {
     },
   });
   [boss, caller, other] = [gateway.key('boss'), gateway.key('caller'), gateway.key('other')];
-}, 60_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

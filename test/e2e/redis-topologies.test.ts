@@ -74,7 +74,7 @@ describe.each([
     };
     gateways.push(await startGateway({ tools: [tools], auth: AUTH, settings, env: redis.env ?? {} }));
     gateways.push(await startGateway({ tools: [tools], auth: AUTH, settings, env: redis.env ?? {} }));
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await Promise.all(gateways.map((each) => each.stop()));
@@ -166,5 +166,5 @@ describe('a password of the sentinels that is wrong', () => {
       await gateway.stop();
       await redis.stop();
     }
-  }, 90_000);
+  });
 });

@@ -247,7 +247,7 @@ describe.each(STORES)('on %s', (_stores, open) => {
       streamDoor(gateway),
     ];
     await openDatabase(gateway);
-  }, 180_000);
+  });
 
   afterAll(async () => {
     for (const door of doors ?? []) door.close();

@@ -102,7 +102,7 @@ beforeAll(async () => {
   });
   await openDatabase(gateway);
   [platform, acme, umbrella] = [gateway.key('platform'), gateway.key('acme'), gateway.key('umbrella')];
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();
@@ -446,58 +446,50 @@ describe('tools from data/custom_tools/', () => {
     request<{ reloaded?: boolean }>(who, 'POST', `/v1/admin/definitions/${tool}/approve`, { hash });
   const COUNT = 'def execute(text):\n    return {"words": len(text.split())}\n';
 
-  it(
-    'one is taken at run time once the operator has confirmed it, runs in the sandbox, and a change of it waits',
-    { timeout: 60_000 },
-    async () => {
-      drop('count', COUNT);
-      const seen = await waiting('custom_count', 'new');
-      expect(seen?.definition?.handler).toBe(COUNT);
-      expect((await callTool(acme, 'custom_count', { text: 'a b' })).status).toBe(404);
-      expect((await approve(acme, 'custom_count', seen?.seen_hash)).status).toBe(403);
-      expect(await approve(platform, 'custom_count', seen?.seen_hash)).toMatchObject({
-        status: 200,
-        body: { reloaded: true },
-      });
-      const hostile = '")); __import__("os")._exit(1) #';
-      expect((await callTool(acme, 'custom_count', { text: `two words ${hostile}` })).body).toMatchObject({
-        ok: true,
-        data: { words: 5 },
-      });
-      drop('count', 'import os\ndef execute(text):\n    return os.listdir("/etc")\n');
-      const changed = await waiting('custom_count', 'changed');
-      expect((await callTool(acme, 'custom_count', { text: 'two words' })).body.data).toEqual({ words: 2 });
-      expect((await approve(platform, 'custom_count', seen?.seen_hash)).status).toBe(409);
-      expect((await approve(platform, 'custom_count', changed?.seen_hash)).status).toBe(200);
-      const listed = await callTool(acme, 'custom_count', { text: '' });
-      expect(JSON.stringify(listed.body.data ?? '')).not.toContain('shadow');
-    },
-  );
+  it('one is taken at run time once the operator has confirmed it, runs in the sandbox, and a change of it waits', async () => {
+    drop('count', COUNT);
+    const seen = await waiting('custom_count', 'new');
+    expect(seen?.definition?.handler).toBe(COUNT);
+    expect((await callTool(acme, 'custom_count', { text: 'a b' })).status).toBe(404);
+    expect((await approve(acme, 'custom_count', seen?.seen_hash)).status).toBe(403);
+    expect(await approve(platform, 'custom_count', seen?.seen_hash)).toMatchObject({
+      status: 200,
+      body: { reloaded: true },
+    });
+    const hostile = '")); __import__("os")._exit(1) #';
+    expect((await callTool(acme, 'custom_count', { text: `two words ${hostile}` })).body).toMatchObject({
+      ok: true,
+      data: { words: 5 },
+    });
+    drop('count', 'import os\ndef execute(text):\n    return os.listdir("/etc")\n');
+    const changed = await waiting('custom_count', 'changed');
+    expect((await callTool(acme, 'custom_count', { text: 'two words' })).body.data).toEqual({ words: 2 });
+    expect((await approve(platform, 'custom_count', seen?.seen_hash)).status).toBe(409);
+    expect((await approve(platform, 'custom_count', changed?.seen_hash)).status).toBe(200);
+    const listed = await callTool(acme, 'custom_count', { text: '' });
+    expect(JSON.stringify(listed.body.data ?? '')).not.toContain('shadow');
+  });
 
-  it(
-    'one whose schema the gateway refuses is left out with its problem, and all others are loaded',
-    { timeout: 60_000 },
-    async () => {
-      drop('wrong', COUNT);
-      const schema = { description: 'Takes a list', jsonSchema: { type: 'array' } };
-      writeFileSync(join(dir, 'custom_tools', 'wrong', 'schema.json'), JSON.stringify(schema));
-      drop('right', COUNT);
-      const hashes = await Promise.all(
-        ['custom_wrong', 'custom_right'].map(async (tool) => (await waiting(tool, 'new'))?.seen_hash),
-      );
-      expect((await approve(platform, 'custom_wrong', hashes[0])).body).toMatchObject({ reloaded: false });
-      expect((await approve(platform, 'custom_right', hashes[1])).body).toMatchObject({ reloaded: true });
-      const { body } = await request(platform, 'POST', '/v1/admin/reload');
-      expect(body).toMatchObject({
-        ok: true,
-        left_out: [{ tool: 'custom_wrong', path: 'input_schema.type' }],
-      });
-      expect((await callTool(acme, 'custom_right', { text: 'a b' })).body).toMatchObject({ ok: true });
-      expect((await callTool(acme, 'custom_wrong', { text: 'a b' })).status).toBe(404);
-    },
-  );
+  it('one whose schema the gateway refuses is left out with its problem, and all others are loaded', async () => {
+    drop('wrong', COUNT);
+    const schema = { description: 'Takes a list', jsonSchema: { type: 'array' } };
+    writeFileSync(join(dir, 'custom_tools', 'wrong', 'schema.json'), JSON.stringify(schema));
+    drop('right', COUNT);
+    const hashes = await Promise.all(
+      ['custom_wrong', 'custom_right'].map(async (tool) => (await waiting(tool, 'new'))?.seen_hash),
+    );
+    expect((await approve(platform, 'custom_wrong', hashes[0])).body).toMatchObject({ reloaded: false });
+    expect((await approve(platform, 'custom_right', hashes[1])).body).toMatchObject({ reloaded: true });
+    const { body } = await request(platform, 'POST', '/v1/admin/reload');
+    expect(body).toMatchObject({
+      ok: true,
+      left_out: [{ tool: 'custom_wrong', path: 'input_schema.type' }],
+    });
+    expect((await callTool(acme, 'custom_right', { text: 'a b' })).body).toMatchObject({ ok: true });
+    expect((await callTool(acme, 'custom_wrong', { text: 'a b' })).status).toBe(404);
+  });
 
-  it('what it raises is told to nobody but the log', { timeout: 60_000 }, async () => {
+  it('what it raises is told to nobody but the log', async () => {
     drop('fails', 'def execute(text):\n    raise ValueError("secret " + text)\n');
     const seen = await waiting('custom_fails', 'new');
     await approve(platform, 'custom_fails', seen?.seen_hash);

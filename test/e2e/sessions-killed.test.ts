@@ -54,7 +54,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, 'gateway.yaml'), stringify({ ...settings, data_dir: join(folder, 'data') }));
   }
   await Promise.all([0, 1, 2].map(started));
-}, 180_000);
+});
 
 afterAll(async () => {
   await Promise.all(replicas.map((each) => each.end()));

@@ -25,7 +25,7 @@ beforeAll(async () => {
     },
   });
   await openDatabase(gateway);
-}, 120_000);
+});
 
 afterEach(() => {
   for (const client of open.splice(0)) client.close();

@@ -20,7 +20,7 @@ beforeAll(async () => {
     settings: { modes: {} },
   });
   await openDatabase(gateway);
-}, 120_000);
+});
 
 afterEach(() => {
   for (const client of open.splice(0)) client.close();

@@ -22,7 +22,7 @@ beforeAll(async () => {
     },
   });
   await openDatabase(gateway);
-}, 120_000);
+});
 
 /** As a client that is through: its streams are over, and give back their places. */
 afterEach(async () => {

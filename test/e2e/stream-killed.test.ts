@@ -18,7 +18,7 @@ const processes: GatewayProcess[] = [];
 
 beforeAll(async () => {
   stores = await sharedStores();
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(processes.map((each) => each.end()));
@@ -65,7 +65,7 @@ it('is told that its stream is gone, and goes on with the session, its turns and
   });
   again.close();
   lost.close();
-}, 180_000);
+});
 
 it('a replica that is stopped with a stream whose client reads nothing does not wait for it', async () => {
   const { gateway, url } = await started();
@@ -75,4 +75,4 @@ it('a replica that is stopped with a stream whose client reads nothing does not 
   gateway.signal('SIGTERM');
   expect(await gateway.exited).toMatchObject({ code: 0 });
   stream.cut();
-}, 120_000);
+});

@@ -29,7 +29,7 @@ beforeAll(async () => {
     MCP: mcpDoor(gateway),
     'MCP of 2025': mcpDoor(gateway, 'legacy'),
   };
-}, 120_000);
+});
 
 afterAll(async () => {
   for (const door of Object.values(doors ?? {})) door.close();

@@ -164,7 +164,7 @@ it('a gateway that is killed with places of a limit: none is given to others bef
   expect(bench.upstream.mostAtOnce(since)).toBe(LIMIT);
   expect(await load.violations()).toEqual([]);
   expect(await bench.unrecovered()).toEqual([]);
-}, 120_000);
+});
 
 /** Whether or not its caller was told before the gateway died. */
 async function lastAccepted(): Promise<object | undefined> {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   bench = await startApprovalBench({ database: { url: postgres.url() } });
   [ann, boss] = [bench.gateway.key('ann'), bench.gateway.key('boss')];
-}, 120_000);
+});
 afterAll(async () => {
   await bench?.stop();
   await postgres?.stop();

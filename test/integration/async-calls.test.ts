@@ -43,7 +43,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
     });
     agent = targetOf(gateway, 'agent');
     dir = tempDir();
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.stop();
     await stores.stop();
@@ -240,7 +240,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
       await second.stop();
       await own.stop();
     }
-  }, 90_000);
+  });
 
   it('whose tool may not be repeated is not run again after the drain cut it off', async () => {
     const own = await open();
@@ -263,7 +263,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
       await second.stop();
       await own.stop();
     }
-  }, 90_000);
+  });
 
   it('sends who follows it to another replica when the gateway stops', async () => {
     const own = await open();
@@ -280,7 +280,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
     await leaving.stop();
     expect(await following).toMatchObject([{ event: 'reconnect' }]);
     await own.stop();
-  }, 90_000);
+  });
 });
 
 describe('an asynchronous call that waits', () => {
@@ -303,5 +303,5 @@ describe('an asynchronous call that waits', () => {
     await busy.stop();
     await stores.stop();
     removeDir(dir);
-  }, 90_000);
+  });
 });

@@ -36,7 +36,7 @@ describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that 
 
   beforeAll(async () => {
     if (mode !== 'embedded') [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     if (mode === 'embedded') return;
     await redis.stop();
@@ -110,7 +110,7 @@ describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that 
       attempts: 2,
     });
     expect([entries(notes.once), entries(notes.again)]).toEqual([1, 2]);
-  }, 120_000);
+  });
 
   it.each(mode === 'embedded' ? [...POINTS, ...POINTS_OF_FAULTS] : POINTS)(
     '%s of %s: the call ends as %s, entered %i times',
@@ -124,7 +124,6 @@ describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that 
       expect(await callWhen(second.target, id, undefined, LATE_MS)).toMatchObject({ id, status });
       expect(entries(note)).toBe(times);
     },
-    120_000,
   );
 
   it('while_renewing: what may run twice is run again', async () => {
@@ -138,5 +137,5 @@ describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that 
       status: 'succeeded',
       attempts: 2,
     });
-  }, 120_000);
+  });
 });

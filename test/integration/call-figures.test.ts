@@ -22,7 +22,7 @@ beforeAll(async () => {
   there = await embeddedDatabase();
   database = await there.database.opened();
   table = new SqlAuditTable(database, 'owner');
-}, 60_000);
+});
 afterAll(() => there?.end());
 
 const store = (records: readonly AuditRecord[]) => table.store(Buffer.from(records.map(auditLine).join('')));

@@ -12,7 +12,7 @@ const opened: { queue: BullMqCallQueue; redis: RedisClients }[] = [];
 
 beforeAll(async () => {
   server = await startRedis();
-}, 30_000);
+});
 afterEach(async () => {
   for (const { queue, redis } of opened.splice(0)) {
     await queue.close();

@@ -58,7 +58,7 @@ beforeAll(async () => {
   write(tool('greet', '1.0.0', canary(100)), tool('greet_next', '2.0.0'));
   gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
   await openDatabase(gateway);
-}, 180_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   removeDir(dir);

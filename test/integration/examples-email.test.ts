@@ -32,7 +32,7 @@ beforeAll(async () => {
   const relay = { ...connections.relay, port, allow_ports: [port] };
   writeFileSync(join(dir, 'tools.yaml'), stringify({ connections: { relay }, tools }));
   gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   server?.kill();

@@ -35,7 +35,7 @@ beforeAll(async () => {
   };
   const reflected = { ...own, name: 'reflected', protos: undefined, reflection: true };
   gateway = await startGateway({ tools: [], settings: { loaders: [own, reflected] } });
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   server?.kill();

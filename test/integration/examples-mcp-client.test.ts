@@ -31,7 +31,7 @@ beforeAll(async () => {
   const program = join(ROOT, 'dist/cli/main.js');
   chmodSync(program, 0o755);
   symlinkSync(program, join(bin, 'ute'));
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

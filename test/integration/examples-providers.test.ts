@@ -9,7 +9,7 @@ let gateway: ReadmeGateway;
 beforeAll(async () => {
   dir = tempDir();
   gateway = await startAsWritten('npm start', dir);
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   removeDir(dir);

@@ -42,7 +42,7 @@ afterEach(() => removeDir(dir));
 describe.each(EXAMPLES.filter((name) => !(name in APART) && !BARRED.includes(name)))(
   'examples/%s',
   (name) => {
-    it('its commands run, and answer what the README shows', { timeout: 120_000 }, async () => {
+    it('its commands run, and answer what the README shows', async () => {
       const commands = readmeCommands(name);
       const { exitCode, output } = await runCommands(commands, dir);
       expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
@@ -52,7 +52,7 @@ describe.each(EXAMPLES.filter((name) => !(name in APART) && !BARRED.includes(nam
   },
 );
 
-it('examples/grpc-client calls a tool, and says why a call was refused', { timeout: 120_000 }, async () => {
+it('examples/grpc-client calls a tool, and says why a call was refused', async () => {
   const gateway = await startAsWritten('npm start', dir);
   try {
     const [answered = '', refused = ''] = readmeCommands('grpc-client')

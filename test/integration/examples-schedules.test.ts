@@ -21,7 +21,7 @@ beforeAll(async () => {
     },
   });
   agent = targetOf(gateway, 'agent');
-}, 60_000);
+});
 
 afterAll(() => gateway?.stop());
 

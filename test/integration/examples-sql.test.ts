@@ -10,7 +10,7 @@ let gateway: RunningGateway;
 
 beforeAll(async () => {
   gateway = await startGateway({ tools: [resolve('examples/sql/tools.yaml')] });
-}, 120_000);
+});
 afterAll(() => gateway?.stop());
 
 it('each business finds its own bookings, and cannot ask for more', async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const settings = { loaders: [{ ...files, paths: [join(FOLDER, 'tools.yaml')] }, database] };
   gateway = await startGateway({ tools: [], settings });
   admin = targetOf(gateway);
-}, 60_000);
+});
 afterAll(() => gateway?.stop());
 
 const put = (file: string, query: string, headers: Record<string, string> = {}) =>

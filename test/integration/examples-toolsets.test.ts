@@ -15,7 +15,7 @@ beforeAll(async () => {
   const { toolsets } = parse(readFileSync(join(FOLDER, 'gateway.yaml'), 'utf8')) as { toolsets: object };
   gateway = await startGateway({ tools: [join(FOLDER, 'tools.yaml')], settings: { toolsets } });
   agent = targetOf(gateway, 'agent');
-}, 60_000);
+});
 afterAll(() => gateway?.stop());
 
 const call = async (toolset: string, tool: string, args: object) =>

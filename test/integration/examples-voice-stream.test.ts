@@ -16,7 +16,7 @@ beforeAll(async () => {
   };
   gateway = await startGateway({ tools: [`${FOLDER}/tools.yaml`], settings });
   await openDatabase(gateway);
-}, 120_000);
+});
 
 afterAll(() => gateway?.stop());
 

@@ -13,26 +13,22 @@ let dir: string;
 beforeEach(() => (dir = tempDir()));
 afterEach(() => removeDir(dir));
 
-it(
-  'three commands read a page, search and call an API, as the README shows',
-  { timeout: 120_000 },
-  async () => {
-    const { start, calls, answers } = readmeCommands('web');
-    const port = String(await freePort());
-    const at = (text: string) => text.replaceAll(PORT, port);
-    const settings = join(dir, 'web');
-    cpSync(EXAMPLE, settings, { recursive: true });
-    for (const file of ['gateway.yaml', 'apis.yaml'].map((name) => join(settings, name)))
-      writeFileSync(file, at(readFileSync(file, 'utf8')));
-    const own = `SITE_PORT=${port} UTE_CONFIG=${join(settings, 'gateway.yaml')}`;
-    const gateway = await startAsWritten(`${own} ${start}`, dir);
-    try {
-      const { exitCode, output } = await runShell(at(calls), gateway);
-      expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
-      expect(answers).toHaveLength(3);
-      for (const answer of answers) expect(output).toMatch(new RegExp(at(answer.source)));
-    } finally {
-      await gateway.stop();
-    }
-  },
-);
+it('three commands read a page, search and call an API, as the README shows', async () => {
+  const { start, calls, answers } = readmeCommands('web');
+  const port = String(await freePort());
+  const at = (text: string) => text.replaceAll(PORT, port);
+  const settings = join(dir, 'web');
+  cpSync(EXAMPLE, settings, { recursive: true });
+  for (const file of ['gateway.yaml', 'apis.yaml'].map((name) => join(settings, name)))
+    writeFileSync(file, at(readFileSync(file, 'utf8')));
+  const own = `SITE_PORT=${port} UTE_CONFIG=${join(settings, 'gateway.yaml')}`;
+  const gateway = await startAsWritten(`${own} ${start}`, dir);
+  try {
+    const { exitCode, output } = await runShell(at(calls), gateway);
+    expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+    expect(answers).toHaveLength(3);
+    for (const answer of answers) expect(output).toMatch(new RegExp(at(answer.source)));
+  } finally {
+    await gateway.stop();
+  }
+});

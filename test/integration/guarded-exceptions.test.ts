@@ -72,7 +72,7 @@ beforeAll(async () => {
   });
   gateway = new GatewayProcess(dir, env);
   target = { url: (await gateway.ready()).rest, key: key.text };
-}, 90_000);
+});
 
 afterAll(async () => {
   await gateway?.end();

@@ -31,7 +31,7 @@ beforeAll(async () => {
   [flows, agents] = [new SqlFlowStore(db), new SqlAgentStore(db)];
   for (const name of ['desk', 'night'])
     await agents.createAgent({ tenantId: 'acme', name, description: '', createdBy: 'op' }, PLENTY);
-}, 60_000);
+});
 
 afterAll(() => shared?.end());
 

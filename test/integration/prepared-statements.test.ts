@@ -20,7 +20,7 @@ beforeAll(async () => {
     migrate: true,
   } as const;
   database = await Database.open(settings, quietLog);
-}, 60_000);
+});
 afterAll(async () => {
   await database.close();
   await postgres.stop();

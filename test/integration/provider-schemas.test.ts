@@ -39,7 +39,7 @@ beforeAll(async () => {
     ['MCP servers', await ofServers()],
     ['nasty schemas', NASTY_SCHEMAS.flatMap(({ schema }, at) => functionOf(`nasty.${at}`, LONG, schema))],
   ]);
-}, 120_000);
+});
 
 function functionOf(name: string, description: string, inputSchema: JsonObject): readonly ToolFunction[] {
   return functionsOf(specOf({ name, description, inputSchema }));

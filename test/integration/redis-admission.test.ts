@@ -243,7 +243,7 @@ describe('limits over replicas', () => {
       }),
       { numRuns: 12 },
     );
-  }, 120_000);
+  });
 });
 
 describe('a call that lost its slot', () => {

@@ -28,7 +28,7 @@ describe.each(STORES)('schedules on %s', (_name, open) => {
     agent = targetOf(gateway, 'agent');
     admin = targetOf(gateway);
     dir = tempDir();
-  }, 60_000);
+  });
   afterEach(async () => {
     const { body } = await request<{ schedules: WireSchedule[] }>(admin, 'GET', '/v1/schedules');
     for (const { id } of body.schedules) await sendTo(admin, 'DELETE', `/v1/schedules/${id}`);
@@ -212,7 +212,7 @@ describe.each(STORES)('a gateway on %s that stops before a schedule is due', (_n
   beforeEach(async () => {
     dir = tempDir();
     first = await startGateway({ tools: TOOLS, settings: stores.settings });
-  }, 60_000);
+  });
   afterEach(async () => {
     await again?.stop();
     await first.stop();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await openDatabase(two);
   key = await makeKey('caller');
   stranger = await makeKey('stranger');
-}, 180_000);
+});
 
 afterEach(() => {
   for (const client of open.splice(0)) client.cut();

@@ -56,7 +56,7 @@ beforeAll(async () => {
   await putSpec(target, 'outer', CALLS_GREET);
   two = await started();
   other = { url: two.url, key };
-}, 180_000);
+});
 
 afterAll(async () => {
   await Promise.all([one?.stop(), two?.stop()]);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const functions = bench.checked(loaded).tools.flatMap(({ spec }) => functionsOf(spec));
   count = functions.length;
   index = atOnce(ToolIndex.of(functions));
-}, 120_000);
+});
 
 afterAll(() => bench.close());
 

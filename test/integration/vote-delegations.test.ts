@@ -11,7 +11,7 @@ beforeAll(async () => {
   const databases = [shared.database, shared.another()];
   const opened = await Promise.all(databases.map((each) => each.opened()));
   replicas = opened.map(({ db }) => new SqlVoteDelegations({ db }));
-}, 60_000);
+});
 
 afterAll(() => shared?.end());
 

@@ -53,7 +53,7 @@ beforeAll(async () => {
       await setUp(boss, `/v1/agents/${name}/tools/${tool}`, said);
   }
   await request(boss, 'POST', '/v1/agents', { name: 'nobody' });
-}, 60_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

@@ -60,7 +60,7 @@ beforeAll(async () => {
   });
   caller = gateway.key('caller');
   boss = gateway.key('boss');
-}, 60_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

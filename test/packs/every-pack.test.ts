@@ -44,7 +44,7 @@ beforeAll(async () => {
     },
     more: { demo: { tenant: 'default', roles: ['admin'] } },
   });
-}, 120_000);
+});
 afterAll(() => gateway?.stop());
 
 describe.each(ownPacks())('the pack %s', (name) => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
   });
   [agent, desk] = [gateway.key('agent'), gateway.key('desk')];
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await service?.close();

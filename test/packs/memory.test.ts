@@ -21,7 +21,7 @@ beforeAll(async () => {
     },
   });
   [acme, umbrella, desk] = [gateway.key('acme'), gateway.key('umbrella'), gateway.key('desk')];
-}, 120_000);
+});
 afterAll(() => gateway?.stop());
 
 interface Note {

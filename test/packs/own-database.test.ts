@@ -34,7 +34,7 @@ beforeAll(async () => {
     },
     more: { agent: { tenant: 'acme', roles: ['agent'] } },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await gateway?.stop();

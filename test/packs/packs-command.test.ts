@@ -124,7 +124,7 @@ describe('ute packs add beside a gateway that runs', () => {
   beforeAll(async () => {
     writeFileSync(join(tools, 'tools.yaml'), 'tools: []\n');
     gateway = await startGateway({ tools: [join(tools, 'tools.yaml')] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     removeDir(tools);

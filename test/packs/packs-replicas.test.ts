@@ -28,7 +28,7 @@ beforeAll(async () => {
   const start = () => startGateway({ tools: [join(cwd, 'tools.yaml')], settings, env });
   one = await start();
   two = await start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all([one?.stop(), two?.stop()]);
@@ -95,7 +95,7 @@ it('puts a pack in force where its gateway.yaml is read, and configures the agen
   expect(await add(two, 'email')).toMatchObject({ code: 0, stderr: '' });
   expect((await mailAt(two)).body).toMatchObject({ ok: true });
   await eventually(() => agree(one), 'the replicas agree again');
-}, 120_000);
+});
 
 it('puts a pack in force at every replica that reads the same gateway.yaml', async () => {
   // As a folder is that is mounted into both; keys are those of the file then.
@@ -114,4 +114,4 @@ it('puts a pack in force at every replica that reads the same gateway.yaml', asy
       return status === 200 && JSON.stringify(body).includes('task');
     }, `the tools of the pack at ${gateway.url}`);
   await eventually(() => agree(one), 'the replicas agree');
-}, 120_000);
+});

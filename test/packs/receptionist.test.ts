@@ -42,7 +42,7 @@ beforeAll(async () => {
   demo = gateway.key('demo');
   desk = gateway.key('desk');
   stranger = gateway.key('stranger');
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   removeDir(dir);

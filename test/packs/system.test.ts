@@ -19,7 +19,7 @@ beforeAll(async () => {
     more: { agent: { tenant: 'acme', roles: ['agent'] } },
   });
   agent = gateway.key('agent');
-}, 120_000);
+});
 afterAll(() => gateway?.stop());
 
 const run = async (code: string, more: object = {}, context: object = {}) => {

@@ -92,7 +92,7 @@ beforeAll(async () => {
   ]);
   const refused = configured.filter(({ status }) => status !== 200);
   if (refused.length > 0) throw new Error(JSON.stringify(refused));
-}, 120_000);
+});
 
 afterAll(async () => {
   vi.unstubAllEnvs();

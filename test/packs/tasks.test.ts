@@ -11,7 +11,7 @@ beforeAll(async () => {
   tasks = await TasksGateway.start();
   ann = tasks.gateway.key('ann');
   any = tasks.gateway.key('any');
-}, 120_000);
+});
 afterAll(() => tasks?.stop());
 
 const DESK = { agent_id: 'desk' };

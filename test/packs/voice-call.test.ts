@@ -80,7 +80,7 @@ beforeAll(async () => {
       ]),
     ),
   });
-}, 120_000);
+});
 
 afterEach(() => {
   for (const client of open.splice(0)) client.cut();
@@ -283,7 +283,7 @@ describe('E1 to E6: a voice call of 30 turns, two calls a turn at most', () => {
     expect(await postgres.sql("SELECT count(*)::int AS n FROM bookings WHERE status = 'confirmed'")).toEqual([
       { n: 0 },
     ]);
-  }, 120_000);
+  });
 
   it('a third call of a turn is refused, and the next turn has calls again', async () => {
     const call = await called('acme');

@@ -112,7 +112,7 @@ beforeAll(async () => {
     },
   });
   agent = targetOf(gateway, 'agent');
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await site?.close();

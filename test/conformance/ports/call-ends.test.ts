@@ -19,7 +19,7 @@ describe.each(DATABASES)('calls that nobody ends, on %s', (_name, open) => {
     opened = await open();
     database = await opened.database.opened();
     store = databaseCallStore(database, DAY_MS);
-  }, 60_000);
+  });
   afterEach(() => forgetCalls(database));
   afterAll(() => opened.end());
 

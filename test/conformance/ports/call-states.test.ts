@@ -105,7 +105,7 @@ describe.each(DATABASES)('the life of a call on %s', (_name, open) => {
     opened = await open();
     database = await opened.database.opened();
     store = databaseCallStore(database, DAY_MS);
-  }, 60_000);
+  });
   afterAll(() => opened.end());
 
   it('has one end, written by whoever held it, and one run where more would do harm', async () => {
@@ -123,5 +123,5 @@ describe.each(DATABASES)('the life of a call on %s', (_name, open) => {
       },
     );
     await fc.assert(property, { numRuns: 40 });
-  }, 60_000);
+  });
 });

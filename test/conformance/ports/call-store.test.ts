@@ -31,7 +31,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     database = await opened.database.opened();
     store = databaseCallStore(database, DAY_MS);
     webhooks = databaseWebhookStore(database);
-  }, 60_000);
+  });
   afterEach(() => forgetCalls(database));
   afterAll(() => opened.end());
 

@@ -43,7 +43,7 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
     );
     calls = databaseCallStore(database, DAY_MS);
     setTime(NOON);
-  }, 60_000);
+  });
   afterEach(async () => {
     await forgetSchedules(database);
     setTime(NOON);
@@ -323,7 +323,7 @@ describe('replicas on one PostgreSQL', () => {
         .afterEach(() => forgetSchedules(first)),
       { numRuns: 3 },
     );
-  }, 120_000);
+  });
 });
 
 interface Made {

@@ -20,7 +20,7 @@ describe.each(DATABASES)('tasks on %s', (_name, open) => {
     database = await opened.database.opened();
     store = databaseCallStore(database, DAY_MS);
     history = new SqlCallHistory(database);
-  }, 60_000);
+  });
   afterEach(() => forgetCalls(database));
   afterAll(() => opened.end());
 
