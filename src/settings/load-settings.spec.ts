@@ -112,6 +112,20 @@ describe('loadSettings', () => {
       1,
       'wrong indentation: "http" holds nothing; if "port" belongs to it, it must be deeper, and so must "docs"',
     ],
+    [
+      'an alias without its anchor',
+      'http: { port: 1 }\ngrpc: *http\n',
+      2,
+      7,
+      'cannot be read: there is no anchor "&http" before the alias "*http"',
+    ],
+    [
+      'aliases that repeat too much',
+      `a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9]\nb: &b [${'*a,'.repeat(40)}]\nc: [${'*b,'.repeat(90)}]\n`,
+      1,
+      1,
+      'cannot be read: its aliases repeat too much',
+    ],
   ])('one mistake is told once: %s', (_mistake, text, line, column, message) => {
     expect(problemsOf(text)).toEqual([expect.objectContaining({ file, line, column, message })]);
   });

@@ -1,7 +1,8 @@
 // Where settings stand: the text of gateway.yaml as values, and the place of each.
 import { readFileSync } from 'node:fs';
-import { isMap, LineCounter, type Document } from 'yaml';
+import { isMap, LineCounter, visit, type Document } from 'yaml';
 import type { Problem } from '../contract/tool/loaded-tools.ts';
+import { syntaxWords } from '../lib/tools-yaml/syntax-words.ts';
 import { linesOf, MAX_ALIASES, parseYaml, yamlProblems } from '../lib/tools-yaml/yaml-text.ts';
 import { ENVIRONMENT } from './environment.ts';
 
@@ -30,7 +31,14 @@ export function readSource(file: string, mustExist: boolean, known?: string): So
   const document = parseYaml(text);
   const problems = yamlProblems({ file, text, lineOf: (line) => line }, document);
   if (problems.length > 0) return { file, values: {}, problems, document, lines };
-  const values: unknown = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+  let values: unknown;
+  try {
+    values = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+  } catch (error) {
+    const { line, col } = lines.linePos(firstLostAlias(document) ?? 0);
+    const message = `cannot be read: ${syntaxWords((error as Error).message)}`;
+    return { file, values: {}, problems: [{ file, line, column: col, message }], lines };
+  }
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     return {
       file,
@@ -40,6 +48,19 @@ export function readSource(file: string, mustExist: boolean, known?: string): So
     };
   }
   return { file, values: values as Record<string, unknown>, problems, document, lines };
+}
+
+/** Where the first alias stands that names no anchor before it. */
+function firstLostAlias(document: Document): number | undefined {
+  let at: number | undefined;
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      at = alias.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return at;
 }
 
 /** Where a setting stands: its environment variable, or the nearest key of it in the file. */

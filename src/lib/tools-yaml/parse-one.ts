@@ -1,4 +1,5 @@
 // The YAML of one value into JSON text: no dates, no numbers that JSON cannot say, nothing inside itself.
+import { syntaxWords } from './syntax-words.ts';
 import { MAX_ALIASES, parseYaml, yamlProblems } from './yaml-text.ts';
 
 export type ParsedOne = { readonly json: string } | { readonly message: string };
@@ -14,6 +15,6 @@ export function parseOne(text: string): ParsedOne {
   } catch (error) {
     if (error instanceof RangeError)
       return { message: 'is nested too deeply, or repeats too much, to be read' };
-    return { message: `cannot be read: ${(error as Error).message.split('\n', 1)[0]}` };
+    return { message: `cannot be read: ${syntaxWords((error as Error).message)}` };
   }
 }

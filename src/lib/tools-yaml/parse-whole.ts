@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type YAMLMap } from 'yaml';
 import type { DescribedProblem } from '../text/describe-problem.ts';
 import { didYouMean } from '../text/did-you-mean.ts';
+import { noAnchor, syntaxWords } from './syntax-words.ts';
 import {
   locateIn,
   MAX_ALIASES,
@@ -106,6 +107,12 @@ export function readTopLevel(source: YamlText, document: Document.Parsed): TopLe
     return { items: [], connections: [], problems };
   }
   const problems = unknownKeys(contents).map(({ key, message }) => at([key], 'key', message));
+  for (const key of TOP_LEVEL) {
+    const value = contents.get(key, true);
+    // Taken for nothing, it would take all tools away.
+    if (isAlias(value) && resolved(value, document) === undefined)
+      problems.push(at([key], 'value', noAnchor(value.source)));
+  }
   const tools = resolved(contents.get('tools', true), document);
   if (!isEmpty(tools) && !isSeq(tools))
     problems.push(at(['tools'], 'value', 'expected a list of tools, each beginning with "-"'));
@@ -147,7 +154,7 @@ function plainValue(node: Node | null, document: Document.Parsed): PlainValue {
     // Fails on what an alias inside its own anchor makes.
     return { value, json: JSON.stringify(value) ?? 'null' };
   } catch (error) {
-    return { message: `cannot be read: ${(error as Error).message.split('\n', 1)[0]}` };
+    return { message: `cannot be read: ${syntaxWords((error as Error).message)}` };
   }
 }
 

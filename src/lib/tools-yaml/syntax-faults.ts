@@ -1,5 +1,6 @@
 // What is wrong with a text as YAML: one mistake once, at its place, and what to do about it.
 import type { ErrorCode } from 'yaml';
+import { syntaxWords } from './syntax-words.ts';
 
 export interface SyntaxFault {
   readonly offset: number;
@@ -54,7 +55,7 @@ function faultOf(error: ParserError, all: readonly ParserError[], text: string):
       offset: contentAt(text, offset),
       message: 'wrong indentation: this line begins in no column of those before it',
     };
-  return { offset, message };
+  return { offset, message: syntaxWords(message, code) };
 }
 
 /** Keys of one map, items of one list, that do not stand in one column. */
