@@ -44,9 +44,23 @@ it('a number is the one that was written, to the last bit', () => {
   );
 });
 
-it.each(['', '-', '.', '1.', '.5', '01', '00', '1.50', '1.0', '+1', '1e3', '1e999', '1.2.3', '--1', '1-2'])(
-  '%j is no number as it is written',
-  (text) => {
-    expect(numberOf(text)).toBeNaN();
-  },
-);
+it.each([
+  '',
+  '-',
+  '.',
+  '1.',
+  '.5',
+  '01',
+  '00',
+  '1.50',
+  '1.0',
+  '+1',
+  '1e3',
+  '1e999',
+  '1.2.3',
+  '--1',
+  '1-2',
+  '0.0000001',
+])('%j is no number as it is written', (text) => {
+  expect(numberOf(text)).toBeNaN();
+});

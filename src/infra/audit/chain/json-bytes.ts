@@ -15,6 +15,8 @@ const PLAIN = new Uint8Array(256);
 for (let byte = 0x20; byte < 0x7f; byte += 1) PLAIN[byte] = byte === QUOTE || byte === BACKSLASH ? 0 : 1;
 /** So many digits are a whole number that is exact, and so is the power of ten that it may be divided by. */
 const MOST_DIGITS = 15;
+/** Smaller ones are written with an exponent. */
+const LEAST = 1e-6;
 const POWERS = Array.from({ length: MOST_DIGITS + 1 }, (_, power) => 10 ** power);
 
 /** Just behind the string that begins there, if it has nothing but plain ASCII in it; 0 otherwise. */
@@ -64,7 +66,8 @@ export function numberAt(bytes: Buffer, start: number, end: number): number {
   // Such as 007 and 1.50.
   const isUsual = (bytes[start] !== ZERO || point <= start + 1) && (point === end || bytes[end - 1] !== ZERO);
   if (!isShort || !isUsual || point === end - 1) return writtenNumber(bytes, start, end);
-  return point === end ? digits : digits / (POWERS[end - point - 1] as number);
+  const value = point === end ? digits : digits / (POWERS[end - point - 1] as number);
+  return value < LEAST ? writtenNumber(bytes, start, end) : value;
 }
 
 function writtenNumber(bytes: Buffer, start: number, end: number): number {

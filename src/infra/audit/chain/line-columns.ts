@@ -13,8 +13,9 @@ const MOST = 2 ** 31;
 
 const KEYS = LINE_FIELDS.map(({ name }) => Buffer.from(`"${name}":`));
 const KINDS: readonly FieldKind[] = LINE_FIELDS.map(({ kind }) => kind);
+/** Of a string: its quotes. */
+const EMPTY = 2;
 const TRUE = Buffer.from('true');
-const FALSE = Buffer.from('false');
 
 export class LineColumns {
   readonly #rows: BinaryRows;
@@ -27,8 +28,9 @@ export class LineColumns {
   }
 
   /**
-   * One for each of LINE_FIELDS: null where the line has no such field. Throws SyntaxError where it is no record as this version
-   * writes it: with other fields, twice the same, in another order, or with what its columns do not take.
+   * One for each of LINE_FIELDS: null where the line has no such field. Throws SyntaxError where it is no record as auditLine writes
+   * it: with other fields, twice the same, in another order, with what says nothing, or what its columns do not take. The chain covers
+   * the line as it stands, and whoever verifies it writes the line again, from the row.
    */
   add(start: number, end: number): void {
     const bytes = this.#bytes;
@@ -57,6 +59,8 @@ export class LineColumns {
     switch (kind) {
       case 'text':
         return this.#text(at);
+      case 'name':
+        return this.#name(at);
       case 'hex':
         return this.#hex(at);
       case 'time':
@@ -75,6 +79,13 @@ export class LineColumns {
   }
 
   #text(at: number): number {
+    const end = this.#name(at);
+    if (end - at === EMPTY) throw noRecord();
+    return end;
+  }
+
+  /** A text that may be empty. */
+  #name(at: number): number {
     const bytes = this.#bytes;
     const end = plainStringEnd(bytes, at);
     if (end > 0) this.#rows.utf8(bytes, at + 1, end - 1);
@@ -83,8 +94,9 @@ export class LineColumns {
 
   #escaped(at: number): number {
     const end = jsonEnd(this.#bytes, at);
-    const value: unknown = JSON.parse(this.#bytes.toString('utf8', at, end));
-    if (typeof value !== 'string') throw noRecord();
+    const text = this.#bytes.toString('utf8', at, end);
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'string' || JSON.stringify(value) !== text) throw noRecord();
     this.#rows.text(value);
     return end;
   }
@@ -111,16 +123,15 @@ export class LineColumns {
   }
 
   #flag(at: number): number {
-    const value = standsAt(TRUE, this.#bytes, at);
-    if (!value && !standsAt(FALSE, this.#bytes, at)) throw noRecord();
-    this.#rows.flag(value);
-    return at + (value ? TRUE : FALSE).length;
+    if (!standsAt(TRUE, this.#bytes, at)) throw noRecord();
+    this.#rows.flag(true);
+    return at + TRUE.length;
   }
 
   #integer(at: number): number {
     const end = numberEnd(this.#bytes, at);
     const value = numberAt(this.#bytes, at, end);
-    if (!Number.isInteger(value) || value >= MOST || value < -MOST) throw noRecord();
+    if (!Number.isInteger(value) || value >= MOST || value < -MOST || value === 0) throw noRecord();
     this.#rows.integer(value);
     return end;
   }
@@ -128,7 +139,7 @@ export class LineColumns {
   #double(at: number): number {
     const end = numberEnd(this.#bytes, at);
     const value = numberAt(this.#bytes, at, end);
-    if (Number.isNaN(value)) throw noRecord();
+    if (Number.isNaN(value) || value === 0) throw noRecord();
     this.#rows.double(value);
     return end;
   }

@@ -14,12 +14,13 @@ const FOREIGN = JSON.stringify({
   tool: 'pay',
 });
 
-const name = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '"', '\\', ',"tenant_id":"'), minLength: 1 });
+const name = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '"', '\\', ',"tenant_id":"') });
 
 it('every line is found where it is, with its tenant, whatever the names hold', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ tenant: name, user: name }), { maxLength: 6 }), (records) => {
-      const texts = records.map((said) => auditLine(auditRecord(said)));
+      // Some end where their tenant does.
+      const texts = records.map((said) => auditLine(auditRecord({ ...said, session: '' })));
       const lines = ownLines(Buffer.from(texts.join('')));
       expect(lines.tenants).toEqual(records.map(({ tenant }) => tenant));
       expect(texts.map((_, index) => `${lineText(lines, index)}\n`)).toEqual(texts);

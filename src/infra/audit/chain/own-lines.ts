@@ -34,7 +34,7 @@ const BESIDE = Buffer.from(',"tenant_id":"');
 export function ownLines(bytes: Buffer): OwnLines {
   // What is replaced when it is read back would not be what the chain covers.
   if (!isUtf8(bytes)) throw new SyntaxError(NO_RECORD);
-  return placesIn(bytes) ?? placesIn(rewritten(bytes)) ?? noRecord();
+  return recordWork(() => placesIn(bytes) ?? placesIn(rewritten(bytes)) ?? noRecord());
 }
 
 /** Without their newlines. Throws SyntaxError as `ownLines`. */
@@ -113,13 +113,13 @@ class TenantNames {
   /** Of the JSON string that begins there. Throws SyntaxError where it is no text: PostgreSQL would hold the chain of another name. */
   at(start: number, most: number): string {
     const bytes = this.#bytes;
-    const length = this.#end - this.#start;
-    if (length > 0 && bytes.compare(bytes, this.#start, this.#end, start, start + length) === 0)
+    const like = start + this.#end - this.#start;
+    if (like > start && like <= most && bytes.compare(bytes, this.#start, this.#end, start, like) === 0)
       return this.#name;
     let end = start + 1;
     while (end < most && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
     end += 1;
-    const name = recordWork(() => JSON.parse(bytes.toString('utf8', start, end)) as string);
+    const name = JSON.parse(bytes.toString('utf8', start, end)) as string;
     if (!name.isWellFormed()) throw new SyntaxError(NO_RECORD);
     this.#start = start;
     this.#end = end;

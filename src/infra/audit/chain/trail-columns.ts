@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { AuditKind, AuditRecord } from '../../../ports/audit-sink.ts';
 
 /** What a field says, and so how it stands in a line and in its column. */
-export type FieldKind = 'double' | 'flag' | 'hex' | 'integer' | 'json' | 'text' | 'time';
+export type FieldKind = 'double' | 'flag' | 'hex' | 'integer' | 'json' | 'name' | 'text' | 'time';
 
 export interface LineField {
   readonly name: string;
@@ -16,8 +16,8 @@ export const LINE_FIELDS: readonly LineField[] = `
   agent_id text, arguments_hash hex, at time, attempts integer, call_id text, call_kind text, door text, duration_ms double,
   event_id text, executor text, idempotent flag, intended flag, kind text, outcome text, partial_side_effects flag,
   personal hex, principal_id text, read_only flag, reason text, registry_version text, remaining_ms double,
-  requested_tool text, tool text, tool_version text, trace_id text,
-  tenant_id text,
+  requested_tool name, tool text, tool_version text, trace_id text,
+  tenant_id name,
   notes json, personal_salt hex, session_id text, user_id text`
   .split(',')
   .map((field) => {
@@ -32,6 +32,8 @@ const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
   hex: 'text',
   integer: 'integer',
   json: 'jsonb',
+  // A text that is there where it is empty, too.
+  name: 'text',
   text: 'text',
   time: 'timestamptz',
 };

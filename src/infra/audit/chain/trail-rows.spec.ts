@@ -157,6 +157,12 @@ it.each([
     'with a number that reads back as another',
     (line: string) => line.replace('"attempts":1', '"attempts":01'),
   ],
+  ['with a number that says nothing', (line: string) => line.replace('"attempts":1', '"attempts":0')],
+  ['with a time that says nothing', (line: string) => line.replace('"duration_ms":3.5', '"duration_ms":0')],
+  ['with a flag that says nothing', (line: string) => line.replace('"intended":true', '"intended":false')],
+  ['with a text that says nothing', (line: string) => line.replace('"agent_id":"desk"', '"agent_id":""')],
+  ['with a hash in capitals', (line: string) => line.replace('"arguments_hash":"aa', '"arguments_hash":"AA')],
+  ['with an escape that need not be', (line: string) => line.replace('"desk"', String.raw`"\u0064esk"`)],
   ['with a list as a text', (line: string) => line.replace('"user_id":"ann"', '"user_id":["ann"]')],
 ])('a line %s is no record, and no message repeats a part of it', (_which, damage) => {
   const line = auditLine(auditRecord({ user: 'ann', notes: {} }));

@@ -69,6 +69,10 @@ it.each(['\ud83d', `${'long '.repeat(20)}\udc00`])(
   },
 );
 
+it('digits that are there as bytes are in lower case', () => {
+  expect(() => columnOf((rows) => rows.hexOf(Buffer.from('aB'), 0, 2))).toThrow(SyntaxError);
+});
+
 it.each(['a', 'abc', '0g', 'é0', '0\u{1d7d8}', '  ', '0x'])('%j are no hexadecimal digits', (digits) => {
   expect(() => columnOf((rows) => rows.hex(digits))).toThrow(SyntaxError);
   const bytes = Buffer.from(digits);

@@ -15,10 +15,12 @@ const NOT_HEX = 0xff;
 const HALF = 2 ** 32;
 
 const HEX = new Uint8Array(128).fill(NOT_HEX);
+const LOWER_HEX = new Uint8Array(128).fill(NOT_HEX);
 for (let value = 0; value < 16; value += 1) {
   const digit = value.toString(16);
   HEX[digit.charCodeAt(0)] = value;
   HEX[digit.toUpperCase().charCodeAt(0)] = value;
+  LOWER_HEX[digit.charCodeAt(0)] = value;
 }
 
 /** Columns have to come in the order and with the types that the statement names: PostgreSQL converts nothing of them. */
@@ -133,7 +135,7 @@ export class BinaryRows {
     this.#length += size;
   }
 
-  /** As a bytea, of digits that are there as bytes. Throws SyntaxError as `hex`. */
+  /** As a bytea, of digits that are there as bytes, in lower case. Throws SyntaxError as `hex`. */
   hexOf(bytes: Buffer, start: number, end: number): void {
     const size = (end - start) >> 1;
     this.#room(4 + size);
@@ -141,8 +143,8 @@ export class BinaryRows {
     const own = this.#bytes;
     let wrong = (end - start) & 1;
     for (let at = 0; at < size; at += 1) {
-      const high = HEX[bytes[start + 2 * at] as number] ?? NOT_HEX;
-      const low = HEX[bytes[start + 2 * at + 1] as number] ?? NOT_HEX;
+      const high = LOWER_HEX[bytes[start + 2 * at] as number] ?? NOT_HEX;
+      const low = LOWER_HEX[bytes[start + 2 * at + 1] as number] ?? NOT_HEX;
       wrong |= (high | low) >> 4;
       own[this.#length + at] = (high << 4) | low;
     }
