@@ -32,6 +32,19 @@ it('every line is found where it is, with its tenant, whatever the names hold', 
   );
 });
 
+it('the last line may end with its tenant, and the one before may be of a longer name', () => {
+  const nothing = { user: '', session: '' };
+  const long = 'x'.repeat(300);
+  for (const tenants of [
+    ['acme', ''],
+    [long, 'acme'],
+    ['', 'b'],
+  ]) {
+    const texts = tenants.map((tenant) => auditLine(auditRecord({ ...nothing, tenant })));
+    expect(ownLines(Buffer.from(texts.join(''))).tenants).toEqual(tenants);
+  }
+});
+
 it('a line that SQL has made is written anew, in its place, and the others stay as they are', () => {
   const [first, last] = [auditLine(auditRecord()), auditLine(auditRecord({ tenant: 'other' }))];
   const lines = ownLines(Buffer.from(`${first}${FOREIGN}\n${last}`));
