@@ -74,21 +74,23 @@ export function recordWork<T>(work: () => T): T {
 
 /** Undefined: one of the lines has another form. */
 function placesIn(bytes: Buffer): OwnLines | undefined {
-  const places = { bytes, starts: [0], chainedEnds: [0], ends: [0], tenants: [''] };
-  for (const list of [places.starts, places.chainedEnds, places.ends, places.tenants]) list.length = 0;
+  const starts: number[] = [];
+  const chainedEnds: number[] = [];
+  const ends: number[] = [];
+  const tenants: string[] = [];
   const names = new TenantNames(bytes);
   let start = 0;
   while (start < bytes.length) {
     const end = bytes.indexOf(NEWLINE, start);
     const chainedEnd = bytes.indexOf(BESIDE, start);
     if (chainedEnd < 0 || chainedEnd > end || isForeign(bytes, start)) return undefined;
-    places.starts.push(start);
-    places.chainedEnds.push(chainedEnd);
-    places.ends.push(end);
-    places.tenants.push(names.at(chainedEnd + BESIDE.length - 1, end));
+    starts.push(start);
+    chainedEnds.push(chainedEnd);
+    ends.push(end);
+    tenants.push(names.at(chainedEnd + BESIDE.length - 1, end));
     start = end + 1;
   }
-  return places;
+  return { bytes, starts, chainedEnds, ends, tenants };
 }
 
 function isForeign(bytes: Buffer, start: number): boolean {
