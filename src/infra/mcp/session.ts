@@ -82,8 +82,8 @@ async function connectBy(
     await client.connect(guard, { timeout: connectTimeoutMs });
   } catch (error) {
     await guard.close().catch(() => undefined);
-    if (limit.isLate()) throw connectTimeout(connectTimeoutMs, explained(undefined));
-    throw failureOf(explained(error), true, needs.scrubber);
+    if (limit.isLate()) throw connectTimeout(connectTimeoutMs, await explained(undefined));
+    throw failureOf(await explained(error), true, needs.scrubber);
   } finally {
     limit.end();
   }

@@ -16,8 +16,8 @@ type Sdk = typeof SdkModule;
 
 export interface Guarded {
   readonly guard: MessageGuard;
-  /** With what the server last said of itself, which is mostly why it did not start. */
-  readonly explained: (error: unknown) => unknown;
+  /** With what the server last said of itself, which is mostly why it did not start. To be asked once the guard is closed. */
+  readonly explained: (error: unknown) => Promise<unknown>;
 }
 
 export function guarded(
@@ -41,7 +41,7 @@ export function guarded(
       onGarbage: () => guard.countViolation('garbage'),
     });
     const guard = new MessageGuard(options(inner));
-    return { guard, explained: (error) => error };
+    return { guard, explained: (error) => Promise.resolve(error) };
   }
   const output = new ServerOutput(log, clock, scrubber);
   const inner = new StdioTransport({
@@ -60,7 +60,7 @@ export function guarded(
     onHopeless: (failure) => guard.breakOff(failure),
   });
   const guard = new StdioGuard(options(inner));
-  return { guard, explained: (error) => startFailure(error, output.lastLines, settings) };
+  return { guard, explained: async (error) => startFailure(error, await output.lastLines(), settings) };
 }
 
 function spawnRequest(settings: McpStdioSettings): SpawnRequest {

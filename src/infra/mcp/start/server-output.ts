@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Readable } from 'node:stream';
 import type { SecretScrubber } from '../../../lib/secrets/scrub-secrets.ts';
+import { settledWithin } from '../../../lib/timers/settled-within.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 
@@ -11,6 +12,7 @@ const MAX_LINE_CHARS = 2_000;
 /** Of what is told again where the server did not start. */
 const KEPT_LINES = 20;
 const MAX_KEPT_CHARS = 400;
+const LAST_WORDS_MS = 1_000;
 
 export class ServerOutput {
   readonly #log: Log;
@@ -23,6 +25,7 @@ export class ServerOutput {
   #windowStart: number;
   #windowBytes = 0;
   #lastLines: string[] = [];
+  #ended: Promise<unknown> = Promise.resolve();
 
   constructor(log: Log, clock: Clock, scrubber: SecretScrubber) {
     this.#log = log;
@@ -32,8 +35,12 @@ export class ServerOutput {
     this.#windowStart = clock.now();
   }
 
-  /** Mostly what tells an operator why a server ended; the newest last. */
-  get lastLines(): readonly string[] {
+  /**
+   * Of a server whose process is gone: mostly what tells an operator why; the newest last. What it printed may come after its end;
+   * a process that it left may print on, which is not waited for.
+   */
+  async lastLines(): Promise<readonly string[]> {
+    await settledWithin(this.#clock, LAST_WORDS_MS, this.#ended);
     return this.#lastLines;
   }
 
@@ -42,6 +49,7 @@ export class ServerOutput {
     stream.on('data', (chunk: Buffer) => this.#push(chunk));
     // A server that dies may not end its last line.
     stream.once('end', () => this.#line(this.#partial + this.#scrubbed.end()));
+    this.#ended = new Promise((resolve) => stream.once('end', resolve).once('close', resolve));
   }
 
   /** A line of its stdout that is no message of the protocol. */
