@@ -2,7 +2,7 @@
 import type { BinaryRows } from '../../postgres/statements/binary-rows.ts';
 import { IsoTimes } from './iso-times.ts';
 import { jsonEnd, numberAt, numberEnd, plainStringEnd } from './json-bytes.ts';
-import { NO_RECORD } from './own-lines.ts';
+import { noRecord } from './own-lines.ts';
 import { LINE_FIELDS, type FieldKind } from './trail-columns.ts';
 
 const OPEN = 0x7b;
@@ -154,8 +154,4 @@ export class LineColumns {
 function standsAt(text: Buffer, bytes: Buffer, start: number): boolean {
   for (let at = 0; at < text.length; at += 1) if (bytes[start + at] !== text[at]) return false;
   return true;
-}
-
-function noRecord(): SyntaxError {
-  return new SyntaxError(NO_RECORD);
 }

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { AuditRecord } from '../../../ports/audit-sink.ts';
 import { auditLine } from '../audit-line.ts';
+import { jsonEnd } from './json-bytes.ts';
 import { recordOf, type TrailRow } from './trail-columns.ts';
 
 /** The lists have a number for each line: offsets into `bytes`. */
@@ -22,8 +23,6 @@ export interface SomeLines {
   readonly to: number;
 }
 
-export const NO_RECORD = 'this is no line of an audit journal';
-
 const NEWLINE = 0x0a;
 /** By its first key a line is known from one of an older version, and from a record that SQL has made. */
 const FOREIGN = Buffer.from('{"event_id":');
@@ -33,14 +32,16 @@ const BESIDE = Buffer.from(',"tenant_id":"');
 /** `bytes` ends with a newline. Lines of an older version, or made by SQL, are written anew. Throws SyntaxError for what is no record. */
 export function ownLines(bytes: Buffer): OwnLines {
   // What is replaced when it is read back would not be what the chain covers.
-  if (!isUtf8(bytes)) throw new SyntaxError(NO_RECORD);
-  return recordWork(() => placesIn(bytes) ?? placesIn(rewritten(bytes)) ?? noRecord());
+  if (!isUtf8(bytes)) throw noRecord();
+  const places = recordWork(() => placesIn(bytes) ?? placesIn(rewritten(bytes)));
+  if (places === undefined) throw noRecord();
+  return places;
 }
 
 /** Without their newlines. Throws SyntaxError as `ownLines`. */
 export function ownLinesOf(texts: readonly string[]): OwnLines {
   // It would be two records.
-  if (texts.some((text) => text.includes('\n'))) noRecord();
+  if (texts.some((text) => text.includes('\n'))) throw noRecord();
   return ownLines(Buffer.from(texts.map((text) => `${text}\n`).join('')));
 }
 
@@ -68,8 +69,13 @@ export function recordWork<T>(work: () => T): T {
   try {
     return work();
   } catch {
-    throw new SyntaxError(NO_RECORD);
+    throw noRecord();
   }
+}
+
+/** To be thrown. */
+export function noRecord(): SyntaxError {
+  return new SyntaxError('this is no line of an audit journal');
 }
 
 /** Undefined: one of the lines has another form. */
@@ -98,9 +104,6 @@ function isForeign(bytes: Buffer, start: number): boolean {
   return true;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
 class TenantNames {
   readonly #bytes: Buffer;
   /** Of the line before, with its quotes: most are of the same tenant. */
@@ -118,11 +121,9 @@ class TenantNames {
     const like = start + this.#end - this.#start;
     if (like > start && like <= most && bytes.compare(bytes, this.#start, this.#end, start, like) === 0)
       return this.#name;
-    let end = start + 1;
-    while (end < most && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-    end += 1;
+    const end = jsonEnd(bytes, start);
     const name = JSON.parse(bytes.toString('utf8', start, end)) as string;
-    if (!name.isWellFormed()) throw new SyntaxError(NO_RECORD);
+    if (!name.isWellFormed()) throw noRecord();
     this.#start = start;
     this.#end = end;
     this.#name = name;
@@ -150,11 +151,7 @@ function foreignRecord(row: TrailRow | null): AuditRecord {
     said.some((value) => typeof value !== 'string') ||
     Number.isNaN(Date.parse(String(row.at)))
   )
-    return noRecord();
+    throw noRecord();
   const { intended, kind, call_kind: callKind } = row;
   return { ...recordOf(row), intended: intended ?? (kind === 'outcome' && callKind === 'sync') };
-}
-
-function noRecord(): never {
-  throw new SyntaxError(NO_RECORD);
 }
