@@ -31,7 +31,23 @@ it('has one for each field, in their order, and null for those that say nothing'
   );
 });
 
-const TEXTS = LINE_FIELDS.filter(({ kind }) => kind === 'text' || kind === 'name');
+it.each([
+  ['a kind that there is not', '"kind":"outcome"', '"kind":"nutcome"'],
+  ['a kind of call that there is not', '"call_kind":"sync"', '"call_kind":"sink"'],
+  ['a hash that is too short', `"arguments_hash":"${'a'.repeat(64)}"`, '"arguments_hash":"aa"'],
+  ['a salt that is too short', /"personal_salt":"[0-9a-f]+"/, '"personal_salt":"aa"'],
+  ['no id', /,"event_id":"[^"]+"/, ''],
+  ['no time', /"at":"[^"]+",/, ''],
+  ['no kind', ',"kind":"outcome"', ''],
+])('a line with %s is no record', (_what, whole, damaged) => {
+  const text = lineOf({ callKind: 'sync', kind: 'outcome', user: 'ann' }).toString();
+  expect(() => columnsOf(Buffer.from(text))).not.toThrow();
+  const line = text.replace(whole, damaged);
+  expect(line).not.toBe(text);
+  expect(() => columnsOf(Buffer.from(line))).toThrow(SyntaxError);
+});
+
+const TEXTS = LINE_FIELDS.filter(({ kind }) => ['text', 'name', 'word'].includes(kind));
 
 /** Undefined: it is no record. Whatever else is thrown is a mistake. */
 function unlessRefused<T>(read: () => T): T | undefined {

@@ -3,7 +3,7 @@ import type { BinaryRows } from '../../postgres/statements/binary-rows.ts';
 import { IsoTimes } from './iso-times.ts';
 import { jsonEnd, numberAt, numberEnd, plainStringEnd } from './json-bytes.ts';
 import { noRecord } from './own-lines.ts';
-import { LINE_FIELDS, type FieldKind } from './trail-columns.ts';
+import { HEX_DIGITS, LINE_FIELDS, WORDS, type FieldKind } from './trail-columns.ts';
 
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
@@ -13,6 +13,10 @@ const MOST = 2 ** 31;
 
 const KEYS = LINE_FIELDS.map(({ name }) => Buffer.from(`"${name}":`));
 const KINDS: readonly FieldKind[] = LINE_FIELDS.map(({ kind }) => kind);
+/** What may stand there; with its quotes, so that one may begin like another. */
+const FIELD_WORDS = LINE_FIELDS.map(({ name }) =>
+  (WORDS[name] ?? []).map((word) => Buffer.from(`"${word}"`)),
+);
 /** Of a string: its quotes. */
 const EMPTY = 2;
 const TRUE = Buffer.from('true');
@@ -39,12 +43,17 @@ export class LineColumns {
     let at = start;
     do {
       const named = this.#fieldAt(at + 1, field);
-      for (; field < named; field += 1) this.#rows.nothing();
-      at = this.#value(at + 1 + (KEYS[named] as Buffer).length, KINDS[named] as FieldKind);
+      for (; field < named; field += 1) this.#nothing(field);
+      at = this.#value(at + 1 + (KEYS[named] as Buffer).length, named);
       field += 1;
     } while (bytes[at] === COMMA && at < end);
     if (bytes[at] !== CLOSE || at + 1 !== end) throw noRecord();
-    for (; field < KEYS.length; field += 1) this.#rows.nothing();
+    for (; field < KEYS.length; field += 1) this.#nothing(field);
+  }
+
+  #nothing(field: number): void {
+    if (LINE_FIELDS[field]?.isRequired === true) throw noRecord();
+    this.#rows.nothing();
   }
 
   /** Which one's name stands there, from `first` on. */
@@ -55,14 +64,18 @@ export class LineColumns {
   }
 
   /** Gives where it ends. */
-  #value(at: number, kind: FieldKind): number {
+  #value(at: number, field: number): number {
+    const kind = KINDS[field] as FieldKind;
     switch (kind) {
       case 'text':
         return this.#text(at);
       case 'name':
         return this.#name(at);
-      case 'hex':
-        return this.#hex(at);
+      case 'word':
+        return this.#word(at, FIELD_WORDS[field] as readonly Buffer[]);
+      case 'hash':
+      case 'salt':
+        return this.#hex(at, HEX_DIGITS[kind] as number);
       case 'time':
         return this.#time(at);
       case 'flag':
@@ -101,8 +114,17 @@ export class LineColumns {
     return end;
   }
 
-  #hex(at: number): number {
+  #word(at: number, words: readonly Buffer[]): number {
+    const word = words.find((each) => standsAt(each, this.#bytes, at));
+    if (word === undefined) throw noRecord();
+    const end = at + word.length;
+    this.#rows.utf8(this.#bytes, at + 1, end - 1);
+    return end;
+  }
+
+  #hex(at: number, digits: number): number {
     const end = this.#plainEnd(at);
+    if (end - at - EMPTY !== digits) throw noRecord();
     this.#rows.hexOf(this.#bytes, at + 1, end - 1);
     return end;
   }

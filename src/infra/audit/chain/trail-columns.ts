@@ -1,41 +1,65 @@
 // The columns of the audit trail, and how a row becomes the record that the chain covers.
 import { sql } from 'kysely';
-import type { AuditKind, AuditRecord } from '../../../ports/audit-sink.ts';
+import { AUDIT_KINDS, type AuditKind, type AuditRecord } from '../../../ports/audit-sink.ts';
 
 /** What a field says, and so how it stands in a line and in its column. */
-export type FieldKind = 'double' | 'flag' | 'hex' | 'integer' | 'json' | 'name' | 'text' | 'time';
+export type FieldKind =
+  | 'double'
+  | 'flag'
+  | 'hash'
+  | 'integer'
+  | 'json'
+  | 'name'
+  | 'salt'
+  | 'text'
+  | 'time'
+  | 'word';
 
 export interface LineField {
   readonly name: string;
   readonly kind: FieldKind;
   readonly column: string;
+  /** Every record has it. */
+  readonly isRequired: boolean;
 }
+
+/** Hexadecimal digits of a field, by its kind. */
+export const HEX_DIGITS: { readonly [Kind in FieldKind]?: number } = { hash: 64, salt: 32 };
+/** What a field of the kind `word` may say, by its name. */
+export const WORDS: { readonly [name: string]: readonly string[] } = {
+  call_kind: ['sync', 'async'],
+  kind: AUDIT_KINDS,
+};
+const REQUIRED: ReadonlySet<string> = new Set(['at', 'event_id', 'kind', 'tenant_id']);
 
 /** In the order in which a line has them: what the chain covers by name, then the tenant, then what lies beside the chain by name. */
 export const LINE_FIELDS: readonly LineField[] = `
-  agent_id text, arguments_hash hex, at time, attempts integer, call_id text, call_kind text, door text, duration_ms double,
-  event_id text, executor text, idempotent flag, intended flag, kind text, outcome text, partial_side_effects flag,
-  personal hex, principal_id text, read_only flag, reason text, registry_version text, remaining_ms double,
+  agent_id text, arguments_hash hash, at time, attempts integer, call_id text, call_kind word, door text, duration_ms double,
+  event_id text, executor text, idempotent flag, intended flag, kind word, outcome text, partial_side_effects flag,
+  personal hash, principal_id text, read_only flag, reason text, registry_version text, remaining_ms double,
   requested_tool name, tool text, tool_version text, trace_id text,
   tenant_id name,
-  notes json, personal_salt hex, session_id text, user_id text`
+  notes json, personal_salt salt, session_id text, user_id text`
   .split(',')
   .map((field) => {
     const [name = '', kind] = field.trim().split(' ');
-    return { name, kind: kind as FieldKind, column: name === 'personal' ? 'personal_hash' : name };
+    const column = name === 'personal' ? 'personal_hash' : name;
+    return { name, kind: kind as FieldKind, column, isRequired: REQUIRED.has(name) };
   });
 
 const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
   double: 'double precision',
   flag: 'boolean',
   // In a line they are digits.
-  hex: 'text',
+  hash: 'text',
   integer: 'integer',
   json: 'jsonb',
   // A text that is there where it is empty, too.
   name: 'text',
+  salt: 'text',
   text: 'text',
   time: 'timestamptz',
+  word: 'text',
 };
 
 /** Of json_to_recordset: the fields of a line. */
@@ -91,7 +115,7 @@ export interface TrailRow {
 export const TRAIL_ROW = sql.raw(
   [
     ...LINE_FIELDS.map(({ column, kind }) =>
-      kind === 'hex' ? `encode(${column}, 'hex') AS ${column}` : column,
+      kind in HEX_DIGITS ? `encode(${column}, 'hex') AS ${column}` : column,
     ),
     'seq',
     'recorded_at',
