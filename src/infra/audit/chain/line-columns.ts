@@ -33,8 +33,8 @@ export class LineColumns {
 
   /**
    * One for each of LINE_FIELDS: null where the line has no such field. Throws SyntaxError where it is no record as auditLine writes
-   * it: with other fields, twice the same, in another order, with what says nothing, or what its columns do not take. The chain covers
-   * the line as it stands, and whoever verifies it writes the line again, from the row.
+   * it: with other fields, twice the same, in another order, without a required one, with what says nothing, or what its columns do not
+   * take. The chain covers the line as it stands, and whoever verifies it writes the line again, from the row.
    */
   add(start: number, end: number): void {
     const bytes = this.#bytes;
