@@ -5,6 +5,7 @@ Object.assign(StoredAuditSink.prototype, {
   ready: () => undefined,
   offer: () => undefined,
   write: () => Promise.resolve(),
+  writeMade: () => Promise.resolve(),
   intend: () => Promise.resolve(),
 });
 await import('../dist/app/process/run-process.js');

@@ -90,6 +90,10 @@ export const NO_CALL: Omit<AuditRecord, 'eventId' | 'kind' | 'at'> = {
   traceId: '',
 };
 
+export type RecordMaker = () => AuditRecord;
+/** Records that could not be made, and why. */
+export type Unmade = ReadonlyMap<RecordMaker, unknown>;
+
 /** What cannot be kept is refused with ToolFailure UNAVAILABLE (reason AUDIT_UNAVAILABLE). */
 export interface AuditSink {
   /** How carefully calls that change nothing are recorded here, unless an operator says otherwise. */
@@ -100,8 +104,13 @@ export interface AuditSink {
   intend(record: AuditRecord): Promise<void>;
   /** Kept when it resolves, through a crash of the process and of the machine. */
   write(record: AuditRecord): Promise<void>;
+  /**
+   * As `write`, for records of which there are many: made together with others, just before they are written. Resolves with those of
+   * them that could not be made.
+   */
+  writeMade(make: RecordMaker): Promise<Unmade | undefined>;
   /** Made and kept soon, or dropped and counted where the buffer is full. Never throws. */
-  offer(make: () => AuditRecord): void;
+  offer(make: RecordMaker): void;
   /** One of the tenant is not made, because there are too many of its kind: a gap record says how many. */
   omit(tenant: string): void;
   flush(): Promise<void>;

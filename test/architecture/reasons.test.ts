@@ -11,7 +11,7 @@ const OTHERS = new Set([
   'contract/call/reasons/conversation-reasons.ts',
   'contract/call/reasons/reasons.ts',
   'contract/call/reasons/result-reasons.ts',
-  'infra/audit/gap-record.ts',
+  'infra/audit/record-gaps.ts',
 ]);
 
 /** LargeJsonError.reason is a union of its own: there, too, a typo does not compile. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import {
   callOf,
   echoNext,
@@ -34,6 +34,7 @@ function sinkOf(changes: Partial<AuditSink> = {}) {
     ready: () => undefined,
     intend: keep('intend'),
     write: keep('write'),
+    writeMade: async (make) => void (await keep('write')(make())),
     offer: (make) => void keep('offer')(make()),
     omit: (tenant) => void how.push(`omit ${tenant}`),
     flush: () => Promise.resolve(),
@@ -244,7 +245,7 @@ describe('audit', () => {
   });
 
   it('an answer whose record was lost is not given as a success', async () => {
-    const { sink } = sinkOf({ write: async () => unavailable() });
+    const { sink } = sinkOf({ writeMade: async () => unavailable() });
     const call = callOf();
     expect(
       await outcomeOf(async () => through(extensionOf(sink), call, echoNext().next, options()), call),
@@ -252,6 +253,25 @@ describe('audit', () => {
       ok: false,
       error: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE', retryable: false, partialSideEffects: true },
     });
+  });
+
+  it('an answer whose record alone of its group could not be made is not given as a success, and the others are', async () => {
+    const makers: (() => AuditRecord)[] = [];
+    const { promise, resolve } = Promise.withResolvers<ReadonlyMap<() => AuditRecord, unknown>>();
+    const writeMade = (make: () => AuditRecord) => {
+      makers.push(make);
+      return promise;
+    };
+    const extension = extensionOf(sinkOf({ writeMade }).sink);
+    const answers = [callOf(), callOf()].map((call) =>
+      outcomeOf(async () => through(extension, call, echoNext().next, options()), call),
+    );
+    await settled();
+    resolve(new Map(makers.slice(0, 1).map((make) => [make, new Error('no record of this')])));
+    expect(await Promise.all(answers)).toMatchObject([
+      { ok: false, error: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE', retryable: false } },
+      { ok: true },
+    ]);
   });
 
   it('best effort asks nobody and waits for nobody', async () => {

@@ -7,7 +7,7 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
-import type { AuditSink } from '../../ports/audit-sink.ts';
+import type { AuditSink, Unmade } from '../../ports/audit-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { whole } from '../../lib/settings/whole.ts';
 import { intentOf, outcomeOf } from './audit-record.ts';
@@ -75,11 +75,13 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
           sink.offer(make);
           return response;
         }
+        let unmade: Unmade | undefined;
         try {
-          await sink.write(make());
+          unmade = await sink.writeMade(make);
         } catch (error) {
           throw unrecorded(response, error);
         }
+        if (unmade?.has(make) === true) throw unrecorded(response, unmade.get(make));
         return response;
       },
   };

@@ -2,7 +2,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
+import { auditRecord } from '../../../test/helpers/audit-kit.ts';
 import { FakeSegments } from '../../../test/helpers/fake-segments.ts';
+import type { RecordMaker } from '../../ports/audit-sink.ts';
 import { AuditJournal, type JournalOptions } from './audit-journal.ts';
 
 const DOWN = { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE' };
@@ -10,11 +12,20 @@ const DOWN = { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE' };
 async function opened(changes: Partial<JournalOptions> = {}) {
   const clock = new FakeClock();
   const disk = new FakeSegments();
-  const journal = await AuditJournal.open({ storage: disk, clock, maxBacklogBytes: 1 << 20, ...changes });
+  const journal = await AuditJournal.open({
+    storage: disk,
+    clock,
+    maxBacklogBytes: 1 << 20,
+    lineOf,
+    ...changes,
+  });
   return { journal, clock, disk };
 }
 
 const line = (name: string | number) => `{"n":"${name}"}\n`;
+/** Of a maker: the line of its call. */
+const lineOf = (make: RecordMaker) => line(make().callId);
+const makerOf = (name: string | number) => () => auditRecord({ callId: String(name) });
 
 /** Lets the fake disk and the group's timer do their work. */
 async function worked(clock: FakeClock) {
@@ -52,6 +63,72 @@ describe('AuditJournal', () => {
     await worked(clock);
     await Promise.all(others);
     expect(disk.syncs).toBe(3);
+  });
+
+  it('makes the records of calls when their group is written, and not before', async () => {
+    const { journal, disk } = await opened();
+    const finish = disk.stall();
+    const first = journal.append(line(0));
+    await settled();
+    let made = 0;
+    const others = Array.from({ length: 200 }, async (_, index) =>
+      journal.appendMade(() => {
+        made += 1;
+        return makerOf(index)();
+      }),
+    );
+    await settled();
+    expect(made).toBe(0);
+    expect(journal.pending).toBe(200);
+    finish();
+    await Promise.all([first, ...others]);
+    expect(disk.crashed().lines).toHaveLength(201);
+    expect(disk.syncs).toBe(2);
+  });
+
+  it('makes no more than 256 of them at once, however long the disk takes for those before', async () => {
+    const { journal, disk } = await opened();
+    const finish = disk.stall();
+    const first = journal.append(line(0));
+    await settled();
+    let made = 0;
+    const maker = () => {
+      made += 1;
+      return auditRecord({ callId: 'x' });
+    };
+    const others = Array.from({ length: 600 }, async () => journal.appendMade(maker));
+    expect(made).toBe(512);
+    finish();
+    await Promise.all([first, ...others]);
+    expect(disk.lines).toHaveLength(601);
+  });
+
+  it('says which records of a group could not be made, and keeps the others', async () => {
+    const { journal, disk } = await opened();
+    const failure = new Error('no record of this');
+    const wrong = () => {
+      throw failure;
+    };
+    const told = await Promise.all(
+      [makerOf(1), makerOf(2), wrong].map(async (make) => journal.appendMade(make)),
+    );
+    expect(told.map((unmade) => [...(unmade ?? [])])).toEqual([1, 2, 3].map(() => [[wrong, failure]]));
+    expect(disk.text).toBe(line(1) + line(2));
+    expect(await journal.appendMade(makerOf(3))).toBeUndefined();
+  });
+
+  it('takes what is not made yet as what a usual line has, and as its own length when it is made', async () => {
+    const { journal, disk, clock } = await opened({ maxBufferedBytes: 1_100 });
+    const finish = disk.stall();
+    const kept = [1, 2].map(async (name) => journal.appendMade(makerOf(name)));
+    expect(journal.appendMade(makerOf(3))).toBeUndefined();
+    await worked(clock);
+    const third = journal.appendMade(makerOf(3));
+    expect(third).toBeDefined();
+    finish();
+    await Promise.all([...kept, third]);
+    expect(journal.ready()).toBeUndefined();
+    await journal.append(line('x'.repeat(1_000)));
   });
 
   it('writes what nobody waits for once in 20 ms, or together with the first line that somebody waits for', async () => {
@@ -137,7 +214,12 @@ describe('AuditJournal', () => {
     await journal.flush();
     expect(journal.sealed).toHaveLength(2);
     expect(journal.pending).toBe(2);
-    const next = await AuditJournal.open({ storage: disk, clock: new FakeClock(), maxBacklogBytes: 1 });
+    const next = await AuditJournal.open({
+      storage: disk,
+      clock: new FakeClock(),
+      maxBacklogBytes: 1,
+      lineOf,
+    });
     expect(next.sealed.map(({ records }) => records)).toEqual([1, 1]);
     expect(next.pending).toBe(2);
   });
@@ -155,6 +237,7 @@ describe('AuditJournal', () => {
     const anyStep = fc.oneof(
       fc.record({ fail: fc.integer({ min: 1, max: 3 }), after: fc.integer({ min: 0, max: 30 }) }),
       fc.constant('append' as const),
+      fc.constant('make' as const),
       fc.constant('seal' as const),
       fc.constant('wait' as const),
     );
@@ -169,7 +252,8 @@ describe('AuditJournal', () => {
           else if (step === 'wait') await clock.advance(500);
           else {
             const text = line((count += 1));
-            void journal.append(text).then(
+            const kept = step === 'append' ? journal.append(text) : journal.appendMade(makerOf(count));
+            void kept?.then(
               () => promised.push(text.trim()),
               () => undefined,
             );

@@ -1,15 +1,18 @@
 // AuditJournal: records on the local disk before anybody is answered, many of them with one sync; then to be shipped.
+import type { RecordMaker, Unmade } from '../../ports/audit-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
-import { RecordGroup } from './record-group.ts';
+import { JournalSegments } from './journal-segments.ts';
+import { LINE_CHARACTERS, RecordGroup } from './record-group.ts';
 import { putOff, refusalOf, unavailable } from './refusal.ts';
-import { openSegment, sealedOf, SealedSegments, type OpenSegment } from './sealed-segments.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';
 
 export interface JournalOptions {
   readonly storage: SegmentStorage;
   readonly clock: Clock;
+  /** Makes a record and writes it as a line. Where it throws, whoever waits for that record is told. */
+  readonly lineOf: (make: RecordMaker) => string;
   /** On disk and not shipped: from here on no call is let in. */
   readonly maxBacklogBytes: number;
   /** Waiting for the disk. */
@@ -19,9 +22,6 @@ export interface JournalOptions {
 /** While nobody waits for the disk: one write and one sync for the records of so much time. */
 const UNHURRIED_MS = 20;
 const GROUP_RECORDS = 256;
-const SEGMENT_BYTES = 1 << 20;
-/** Of one made ahead: a group goes beyond its end. */
-const ROOM = SEGMENT_BYTES + (SEGMENT_BYTES >> 3);
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
@@ -30,24 +30,22 @@ const LAST_RETRY_MS = 5_000;
  * whole into a new file until it succeeds: a record that is stored twice is one record.
  */
 export class AuditJournal {
-  readonly #storage: SegmentStorage;
-  readonly #clock: Clock;
+  readonly #segments: JournalSegments;
+  readonly #lineOf: JournalOptions['lineOf'];
   readonly #maxBacklogBytes: number;
   /** Of `#waiting` and of the group that is being written: characters, which are bytes but for what is not ASCII. */
   readonly #budget: ByteBudget;
   #waiting = new RecordGroup();
   #spare = new RecordGroup();
-  #current: OpenSegment | undefined;
-  readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
   #failure: unknown;
   #retryMs = FIRST_RETRY_MS;
   #cycle: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(options: JournalOptions) {
-    this.#storage = options.storage;
-    this.#clock = options.clock;
+  private constructor(segments: JournalSegments, options: JournalOptions) {
+    this.#segments = segments;
+    this.#lineOf = options.lineOf;
     this.#timer = new GatherTimer(options.clock, () => void this.#writeGroup());
     this.#maxBacklogBytes = options.maxBacklogBytes;
     this.#budget = new ByteBudget(options.maxBufferedBytes ?? 8 << 20, options.clock);
@@ -55,30 +53,28 @@ export class AuditJournal {
 
   /** Rejects if nothing can be written: a gateway should not start without its audit log. */
   static async open(options: JournalOptions): Promise<AuditJournal> {
-    const journal = new AuditJournal(options);
-    for (const segment of await options.storage.leftovers()) journal.#sealed.add(segment);
-    await journal.#segment();
-    return journal;
+    const { storage, clock } = options;
+    return new AuditJournal(await JournalSegments.open(storage, clock), options);
   }
 
   /** Complete files, oldest first. */
   get sealed(): readonly Segment[] {
-    return this.#sealed.list;
+    return this.#segments.complete;
   }
 
   /** Records that are not shipped yet. */
   get pending(): number {
-    return this.#waiting.records + (this.#current?.records ?? 0) + this.#sealed.records;
+    return this.#waiting.records + this.#segments.records;
   }
 
   /** Which part of its share of the disk is taken, 0 to 1 and a little over. */
   get fullness(): number {
-    return (this.#sealed.bytes + (this.#current?.bytes ?? 0)) / this.#maxBacklogBytes;
+    return this.#segments.bytes / this.#maxBacklogBytes;
   }
 
   /** Epoch milliseconds of the oldest record on disk that is not shipped yet. */
   get oldest(): number | undefined {
-    return this.#sealed.list[0]?.since ?? (this.#current?.records ? this.#current.since : undefined);
+    return this.#segments.oldest;
   }
 
   /** Whether a record would be refused now: the disk fails, or what is not shipped yet has reached its limit. */
@@ -99,24 +95,31 @@ export class AuditJournal {
 
   /** Resolves when the line is synced. What it rejects with says by `isPutOff` whether the line is written later all the same. */
   async append(line: string): Promise<void> {
-    if (!this.#budget.fits(line.length)) await this.#untilItFits(line.length, 1);
-    const synced = this.appendNow(line);
-    if (synced === undefined && this.#isDown()) throw unavailable(this.#failure);
-    return synced ?? this.append(line);
+    while (!this.#budget.fits(line.length)) await this.#untilItFits(line.length, 1);
+    if (this.#isDown()) throw unavailable(this.#failure);
+    const { promise } = (this.#waiting.synced ??= Promise.withResolvers());
+    this.#waiting.add(line);
+    this.#added(line.length);
+    await promise;
   }
 
-  /** As `append`, but undefined where it does not fit now, or the disk fails: what it rejects with is always put off. */
-  appendNow(line: string): Promise<void> | undefined {
-    if (!this.#budget.fits(line.length) || this.#isDown()) return undefined;
-    const { promise } = (this.#waiting.synced ??= Promise.withResolvers<void>());
-    this.#push(line);
+  /**
+   * As `append`, of a record that is made just before it is written. Resolves with those of its group that could not be made. Undefined
+   * where it does not fit now, or the disk fails: what it rejects with is always put off.
+   */
+  appendMade(make: RecordMaker): Promise<Unmade | undefined> | undefined {
+    if (!this.#budget.fits(LINE_CHARACTERS) || this.#isDown()) return undefined;
+    const { promise } = (this.#waiting.synced ??= Promise.withResolvers());
+    this.#waiting.addMaker(make);
+    this.#added(LINE_CHARACTERS);
     return promise;
   }
 
   /** False: it does not fit now. */
   offer(line: string): boolean {
     if (!this.#budget.fits(line.length, 0.5) || this.isRefusing) return false;
-    this.#push(line);
+    this.#waiting.add(line);
+    this.#added(line.length);
     return true;
   }
 
@@ -130,13 +133,12 @@ export class AuditJournal {
   /** Ends the current file, so that what is in it can be shipped. */
   async seal(): Promise<void> {
     while (this.#cycle !== undefined) await this.#cycle;
-    if (this.#current?.records) await this.#endSegment();
+    if (this.#segments.recordsOfCurrent > 0) await this.#segments.end();
   }
 
   /** The segment has been shipped. */
-  async drop(segment: Segment): Promise<void> {
-    await this.#storage.remove(segment.path);
-    this.#sealed.remove(segment);
+  drop(segment: Segment): Promise<void> {
+    return this.#segments.drop(segment);
   }
 
   /** Rejects if anything accepted could not be written after all. */
@@ -147,7 +149,7 @@ export class AuditJournal {
     } finally {
       this.#closed = true;
       this.#timer.clear();
-      await this.#endSegment();
+      await this.#segments.end();
     }
   }
 
@@ -159,13 +161,19 @@ export class AuditJournal {
     if (!(await this.#budget.wait(bytes, part, () => this.#isDown()))) throw unavailable(this.#failure);
   }
 
-  #push(line: string): void {
+  #added(characters: number): void {
     const group = this.#waiting;
-    group.add(line);
-    this.#budget.take(line.length);
+    this.#budget.take(characters);
+    if (group.makers >= GROUP_RECORDS) this.#make(group);
     if (this.#cycle !== undefined || this.#failure !== undefined) return;
     if (group.records >= GROUP_RECORDS) void this.#writeGroup();
     else if (!this.#timer.isSet || (this.#timer.isUnhurried && group.synced !== undefined)) this.#gather();
+  }
+
+  #make(group: RecordGroup): void {
+    const { characters } = group;
+    group.make(this.#lineOf);
+    this.#budget.take(group.characters - characters);
   }
 
   /** No time is given to those who wait: what comes while a group is written is the next, so that a slower disk has larger ones. */
@@ -192,58 +200,31 @@ export class AuditJournal {
     const group = this.#waiting;
     if (group.records === 0 && this.#failure === undefined) return undefined;
     this.#waiting = this.#spare;
+    this.#make(group);
     try {
-      await this.#write(group);
+      await this.#segments.append(group.bytes, group.records, this.#failure !== undefined);
     } catch (error) {
       return this.#failed(group, error);
     }
     this.#failure = undefined;
     this.#retryMs = FIRST_RETRY_MS;
     this.#budget.give(group.characters);
-    group.synced?.resolve();
+    group.synced?.resolve(group.unmade);
     group.empty();
     this.#spare = group;
-    if ((this.#current?.bytes ?? 0) >= SEGMENT_BYTES) await this.#endSegment();
+    if (this.#segments.isCurrentFull) await this.#segments.end();
     return undefined;
-  }
-
-  async #write({ bytes, records }: RecordGroup): Promise<void> {
-    const segment = await this.#segment();
-    if (segment.bytes === 0) segment.since = this.#clock.wall();
-    // Counted first: a part of it may arrive.
-    segment.bytes += bytes.length;
-    await segment.file.append(bytes);
-    segment.records += records;
-    if (segment.bytes >= SEGMENT_BYTES / 2) this.#storage.prepare(ROOM);
   }
 
   async #failed(group: RecordGroup, error: unknown): Promise<number> {
     this.#failure = error;
     group.synced?.reject(putOff(error));
-    group.addAll(this.#waiting);
-    group.synced = this.#waiting.synced;
-    this.#waiting.empty();
+    group.takeOver(this.#waiting);
     this.#spare = this.#waiting;
     this.#waiting = group;
-    await this.#endSegment().catch(() => undefined);
+    await this.#segments.end().catch(() => undefined);
     const delayMs = this.#retryMs;
     this.#retryMs = Math.min(LAST_RETRY_MS, delayMs * 2);
     return delayMs;
-  }
-
-  async #segment(): Promise<OpenSegment> {
-    return (this.#current ??= openSegment(await this.#storage.create(), this.#failure !== undefined));
-  }
-
-  async #endSegment(): Promise<void> {
-    const segment = this.#current;
-    if (segment === undefined) return;
-    this.#current = undefined;
-    const { file, bytes } = segment;
-    const complete = this.#sealed.expect(sealedOf(segment));
-    // What matters about this file has been said by then: a failed close changes nothing.
-    await file.close().catch(() => undefined);
-    if (bytes === 0) await this.#storage.remove(file.path);
-    else complete();
   }
 }

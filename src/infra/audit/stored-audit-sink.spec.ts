@@ -199,6 +199,29 @@ describe('StoredAuditSink', () => {
     expect(metrics.values.get('ute_audit_records_total')).toBeUndefined();
   });
 
+  it('a record that cannot be made or written out alone is refused of its group, and a gap on record', async () => {
+    const { sink, table, metrics } = await opened();
+    const wrong = () => {
+      throw new Error('must be a JSON value to be hashed');
+    };
+    const unwritable = () => auditRecord({ tenant: 'umbrella', notes: { count: 1n as never } });
+    const told = await Promise.all(
+      [() => auditRecord({ callId: 'a' }), wrong, unwritable].map((make) => sink.writeMade(make)),
+    );
+    expect(told.map((unmade) => [...(unmade?.keys() ?? [])])).toEqual(
+      [1, 2, 3].map(() => [wrong, unwritable]),
+    );
+    await sink.close(1_000);
+    const rows = [...table.rows.values()].map((row) => [row['kind'], row['tenant_id']]);
+    expect(rows).toEqual([
+      ['outcome', 'acme'],
+      ['gap', ''],
+      ['gap', 'umbrella'],
+    ]);
+    expect(metrics.values.get('ute_audit_dropped_total')).toBe(2);
+    expect(metrics.values.get('ute_audit_records_total')).toBe(1);
+  });
+
   it('an offered record that cannot be made is a gap on record, and ends nothing', async () => {
     const { sink, clock, table, metrics } = await opened();
     sink.offer(() => {
@@ -252,25 +275,17 @@ describe('StoredAuditSink', () => {
   });
 
   it('loses no record of which it said that it is kept, and stores none twice, whatever fails in between', async () => {
-    const anyStep = fc.constantFrom(
-      'write',
-      'write',
-      'write',
-      'down',
-      'up',
-      'forget',
-      'disk',
-      'wait',
-      'crash',
-    );
+    const anyStep = fc.constantFrom('write', 'make', 'make', 'down', 'up', 'forget', 'disk', 'wait', 'crash');
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
         let now = await opened();
         const { table } = now;
         const promised: string[] = [];
         for (const [index, step] of steps.entries()) {
-          if (step === 'write') {
-            const kept = now.sink.write(auditRecord({ callId: `c${index}` })).then(
+          if (step === 'write' || step === 'make') {
+            const record = auditRecord({ callId: `c${index}` });
+            const written = step === 'write' ? now.sink.write(record) : now.sink.writeMade(() => record);
+            const kept = written.then(
               () => promised.push(`c${index}`),
               () => undefined,
             );

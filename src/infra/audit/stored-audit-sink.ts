@@ -3,14 +3,14 @@ import { afterAnswers } from '../../lib/timers/end-of-turn.ts';
 import { every, type Repeated } from '../../lib/timers/every.ts';
 import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
+import type { AuditRecord, AuditSink, RecordMaker, Unmade } from '../../ports/audit-sink.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { recordCounts, type RecordCounts } from './record-counts.ts';
+import { RecordGaps } from './record-gaps.ts';
 import { AuditJournal } from './audit-journal.ts';
 import { auditLine } from './audit-line.ts';
 import { AuditShipper, type AuditTable } from './audit-shipper.ts';
-import { gapRecord } from './gap-record.ts';
 import { IntentGroups } from './intent-groups.ts';
 import { isPutOff } from './refusal.ts';
 import { SegmentFolder, type SegmentStorage } from './segment-folder.ts';
@@ -32,9 +32,14 @@ export interface StoredAuditOptions {
   readonly storage?: SegmentStorage;
 }
 
+interface Parts extends StoredAuditOptions {
+  readonly journal: AuditJournal;
+  readonly storage: SegmentStorage;
+  readonly counts: RecordCounts;
+  readonly gaps: RecordGaps;
+}
+
 const GAUGES_EVERY_MS = 1_000;
-/** Of tenants whose losses are told apart. */
-const MAX_GAPS = 1_000;
 /** So many offered records are written out at once, in whatever is going on. */
 const OFFERED_AT_ONCE = 256;
 
@@ -46,31 +51,31 @@ export class StoredAuditSink implements AuditSink {
   readonly #storage: SegmentStorage;
   readonly #clock: Clock;
   readonly #counts: RecordCounts;
-  /** Records dropped or omitted since the last gap record, by tenant. */
-  readonly #gaps = new Map<string, number>();
-  #offered: (() => AuditRecord)[] = [];
+  readonly #gaps: RecordGaps;
+  #offered: RecordMaker[] = [];
   #gauges: Repeated | undefined;
 
-  private constructor(journal: AuditJournal, storage: SegmentStorage, options: StoredAuditOptions) {
-    const { table, clock, log, random, metrics } = options;
-    this.readOnlyMode = options.intents === 'database' ? 'durable' : 'best_effort';
+  private constructor(parts: Parts) {
+    const { journal, storage, counts, gaps, table, intents, clock } = parts;
+    this.readOnlyMode = intents === 'database' ? 'durable' : 'best_effort';
     this.#journal = journal;
     this.#storage = storage;
     this.#clock = clock;
-    this.#counts = recordCounts(metrics);
-    const { rejected } = this.#counts;
-    const deps = { journal, storage, table, clock, log, rejected, random };
-    this.#shipper = new AuditShipper(deps);
-    if (options.intents === 'database')
-      this.#groups = new IntentGroups((lines) => table.intend(lines), clock);
+    this.#counts = counts;
+    this.#gaps = gaps;
+    this.#shipper = new AuditShipper({ ...parts, rejected: counts.rejected });
+    if (intents === 'database') this.#groups = new IntentGroups((lines) => table.intend(lines), clock);
   }
 
   /** Rejects if nothing can be written now: a gateway should not start without its audit log. */
   static async open(options: StoredAuditOptions): Promise<StoredAuditSink> {
     const storage = options.storage ?? (await SegmentFolder.open(options.path));
     const { clock, maxBacklogBytes } = options;
-    const journal = await AuditJournal.open({ storage, clock, maxBacklogBytes });
-    const sink = new StoredAuditSink(journal, storage, options);
+    const counts = recordCounts(options.metrics);
+    const gaps = new RecordGaps(counts, clock);
+    const lineOf = (make: RecordMaker) => lineMade(make, counts, gaps);
+    const journal = await AuditJournal.open({ storage, clock, maxBacklogBytes, lineOf });
+    const sink = new StoredAuditSink({ ...options, journal, storage, counts, gaps });
     sink.#shipper.start();
     sink.#showGauges();
     sink.#gauges = every(
@@ -107,41 +112,35 @@ export class StoredAuditSink implements AuditSink {
     this.#counts.accepted.add();
   }
 
-  /** Mostly gives the promise of all who wait for the same sync: one for each would be as much work as the record itself. */
-  write(record: AuditRecord): Promise<void> {
+  async write(record: AuditRecord): Promise<void> {
     try {
-      const line = auditLine(record);
-      const synced = this.#journal.appendNow(line);
-      if (synced === undefined) return this.#writeOnceItFits(line, record.tenant);
-      // Now or with a later try, it will be written.
-      this.#counts.accepted.add();
-      return synced;
+      await this.#journal.append(auditLine(record));
     } catch (error) {
-      this.#countGap(record.tenant);
-      return Promise.reject(error);
-    }
-  }
-
-  async #writeOnceItFits(line: string, tenant: string): Promise<void> {
-    try {
-      await this.#journal.append(line);
-      this.#counts.accepted.add();
-    } catch (error) {
-      if (!isPutOff(error)) this.#countGap(tenant);
+      if (isPutOff(error)) this.#counts.accepted.add();
+      else this.#gaps.drop(record.tenant);
       throw error;
     }
+    this.#counts.accepted.add();
+  }
+
+  /** Mostly gives the promise of all who wait for the same sync: one for each would be as much work as the record itself. */
+  writeMade(make: RecordMaker): Promise<Unmade | undefined> {
+    return this.#journal.appendMade(make) ?? this.#writeOnceItFits(make);
+  }
+
+  async #writeOnceItFits(make: RecordMaker): Promise<undefined> {
+    await this.write(madeOrMissed(make, this.#gaps));
   }
 
   /** Made and written out once the answer has left: nobody waits for it. */
-  offer(make: () => AuditRecord): void {
+  offer(make: RecordMaker): void {
     this.#offered.push(make);
     if (this.#offered.length >= OFFERED_AT_ONCE) this.#takeIn();
     else if (this.#offered.length === 1) afterAnswers(() => this.#takeIn());
   }
 
   omit(tenant: string): void {
-    this.#counts.omitted.add();
-    this.#addGap(tenant);
+    this.#gaps.omit(tenant);
   }
 
   #takeIn(): void {
@@ -152,28 +151,15 @@ export class StoredAuditSink implements AuditSink {
         this.#keepOrCount(make());
       } catch {
         // What cannot be said of a call is a gap like any other; it must not end the process.
-        this.#countGap('');
+        this.#gaps.drop('');
       }
     }
   }
 
   #keepOrCount(record: AuditRecord): void {
-    if (this.#gaps.size > 0) this.#fillGaps();
-    if (this.#journal.offer(auditLine(record))) {
-      this.#counts.accepted.add();
-      return;
-    }
-    this.#countGap(record.tenant);
-  }
-
-  #countGap(ofTenant: string): void {
-    this.#counts.dropped.add();
-    this.#addGap(ofTenant);
-  }
-
-  #addGap(ofTenant: string): void {
-    const tenant = this.#gaps.size < MAX_GAPS || this.#gaps.has(ofTenant) ? ofTenant : '';
-    this.#gaps.set(tenant, (this.#gaps.get(tenant) ?? 0) + 1);
+    this.#fillGaps();
+    if (this.#journal.offer(auditLine(record))) this.#counts.accepted.add();
+    else this.#gaps.drop(record.tenant);
   }
 
   flush(): Promise<void> {
@@ -221,17 +207,36 @@ export class StoredAuditSink implements AuditSink {
   }
 
   #fillGaps(): void {
-    for (const [tenant, dropped] of this.#gaps) {
-      if (!this.#journal.offer(auditLine(gapRecord(tenant, dropped, this.#clock.wall())))) return;
-      this.#gaps.delete(tenant);
-    }
+    this.#gaps.fill((line) => this.#journal.offer(line));
   }
 
   #showGauges(): void {
     const { oldest, pending } = this.#journal;
-    if (this.#gaps.size > 0) this.#fillGaps();
+    this.#fillGaps();
     this.#counts.degraded.set(this.#journal.isRefusing ? 1 : 0);
     this.#counts.pending.set(pending);
     this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.wall() - oldest) / 1000);
+  }
+}
+
+/** Of a record that is made with others: each that cannot be is a gap. */
+function lineMade(make: RecordMaker, { accepted }: RecordCounts, gaps: RecordGaps): string {
+  const record = madeOrMissed(make, gaps);
+  try {
+    const line = auditLine(record);
+    accepted.add();
+    return line;
+  } catch (error) {
+    gaps.drop(record.tenant);
+    throw error;
+  }
+}
+
+function madeOrMissed(make: RecordMaker, gaps: RecordGaps): AuditRecord {
+  try {
+    return make();
+  } catch (error) {
+    gaps.drop('');
+    throw error;
   }
 }
