@@ -1,7 +1,6 @@
 // SecretScan and SecretStream against a naive search: nothing that it finds is missed, wherever texts are cut.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { growthOf, type Sized } from '../../../test/helpers/scrub-work.ts';
 import { atOnce } from '../concurrency/in-slices.ts';
 import { callScrubber, secretScrubber, SECRET_MARK } from '../secrets/scrub-secrets.ts';
 import { SecretAutomaton } from './automaton.ts';
@@ -162,47 +161,6 @@ describe('the scrubber', () => {
     for (const before of ['', 'a', 'ab'])
       expect(text(Buffer.from(before + token).toString('base64')).length).toBeLessThan(20);
   });
-
-  const KIB = 1_024;
-  const selfSimilar = `${'a'.repeat(3_000)}b`;
-  it.each<[string, Sized]>([
-    [
-      'a self-similar secret in a text like itself',
-      (n) => ({ secrets: [selfSimilar], value: 'a'.repeat(n * 64 * KIB) }),
-    ],
-    ['escapes without end', (n) => ({ secrets: [selfSimilar], value: '%61'.repeat(n * 16 * KIB) })],
-    [
-      'percent signs that undo each other',
-      (n) => ({ secrets: ['%25'.repeat(500)], value: '%25'.repeat(n * 16 * KIB) }),
-    ],
-    [
-      'several secrets',
-      (n) => ({
-        secrets: Array.from({ length: n * 3 }, (_, at) => `v${at}secretive`),
-        value: ['v1secretive '.repeat(n * 4 * KIB)],
-      }),
-    ],
-    ['a long secret', (n) => ({ secrets: ['ab'.repeat(n * 32 * KIB)], value: ['ab'.repeat(n * 32 * KIB)] })],
-    [
-      'many values',
-      (n) => ({
-        secrets: ['hunter22'],
-        value: Array.from({ length: n * 20 }, (_, at) => ({ id: at, name: 'x'.repeat(2_000) })),
-      }),
-    ],
-  ])(
-    'does twice the work for twice as much, in pieces no longer than before: %s',
-    async (_what, job) => {
-      const { growth, longestTurns } = await growthOf(job);
-      expect(growth).toBeLessThan(2.2);
-      const [one = 0, two = 0] = longestTurns;
-      // Tables of hashes with a salt of their own: a little more or less.
-      expect(two).toBeLessThan(one * 1.5);
-      // In blocks of code: some milliseconds.
-      expect(two).toBeLessThan(1_000_000);
-    },
-    120_000,
-  );
 
   it('never says a secret in an error of its own', async () => {
     const hostile = { length: 8, toString: () => 'hunter22' } as unknown as string;

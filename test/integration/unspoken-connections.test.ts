@@ -4,8 +4,8 @@ import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, expect, it } from 'vitest';
-import { selfSignedCertificate } from '../../../../test/helpers/self-signed-certificate.ts';
-import { endUnspokenConnections } from './unspoken-connections.ts';
+import { selfSignedCertificate } from '../helpers/self-signed-certificate.ts';
+import { endUnspokenConnections } from '../../src/api/grpc/connections/unspoken-connections.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.forceShutdown());
