@@ -34,7 +34,7 @@ function sinkOf(changes: Partial<AuditSink> = {}) {
     ready: () => undefined,
     intend: keep('intend'),
     write: keep('write'),
-    writeMade: async (make) => void (await keep('write')(make())),
+    writeMade: (make) => keep('write')(make()).then(() => undefined),
     offer: (make) => void keep('offer')(make()),
     omit: (tenant) => void how.push(`omit ${tenant}`),
     flush: () => Promise.resolve(),
@@ -272,6 +272,21 @@ describe('audit', () => {
       { ok: false, error: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE', retryable: false } },
       { ok: true },
     ]);
+  });
+
+  it('a record whose arguments take long to hash is made at once, alone: others of its group would wait for it', async () => {
+    const made: string[] = [];
+    const writeMade = async () => void made.push('together');
+    const write = async () => void made.push('alone');
+    const extension = extensionOf(sinkOf({ writeMade, write }).sink);
+    for (const text of ['short', 'long'.repeat(1_000)])
+      await through(
+        extension,
+        callOf({ request: requestOf({ arguments: { text } }) }),
+        echoNext().next,
+        options(),
+      );
+    expect(made).toEqual(['together', 'alone']);
   });
 
   it('best effort asks nobody and waits for nobody', async () => {

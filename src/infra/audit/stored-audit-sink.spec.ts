@@ -222,6 +222,16 @@ describe('StoredAuditSink', () => {
     expect(metrics.values.get('ute_audit_records_total')).toBe(1);
   });
 
+  it('a record that cannot be made in the last group is a gap on record all the same', async () => {
+    const { sink, table } = await opened();
+    const told = sink.writeMade(() => {
+      throw new Error('must be a JSON value to be hashed');
+    });
+    await sink.close(1_000);
+    expect((await told)?.size).toBe(1);
+    expect([...table.rows.values()].map((row) => row['kind'])).toEqual(['gap']);
+  });
+
   it('an offered record that cannot be made is a gap on record, and ends nothing', async () => {
     const { sink, clock, table, metrics } = await opened();
     sink.offer(() => {

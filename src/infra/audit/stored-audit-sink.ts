@@ -196,6 +196,8 @@ export class StoredAuditSink implements AuditSink {
   async close(withinMs = 0): Promise<void> {
     void this.#gauges?.stop();
     this.#takeIn();
+    // Records that cannot be made are gaps from then on. What cannot be written is told at the end.
+    await this.#journal.flush().catch(() => undefined);
     this.#fillGaps();
     try {
       if (withinMs > 0) await this.shipWithin(withinMs);
