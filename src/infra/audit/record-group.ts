@@ -12,7 +12,7 @@ export const LINE_CHARACTERS = 512;
 
 /**
  * Records of calls are made all together, just before they are written: the processor then has the program for it in its caches. Made by
- * each call when it ended, between two other calls, a record took twice as long. A line becomes bytes when it is added, while all its
+ * each call when it ended, between two other calls, a record took longer (ADR 77). A line becomes bytes when it is added, while all its
  * parts are in the caches too. The memory is used again: new memory for each group, hundreds of times a second, has V8 search its whole
  * heap once a second.
  */
