@@ -9,9 +9,8 @@ import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { AuditSink, Unmade } from '../../ports/audit-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { hashesQuickly } from '../../lib/json/canonical-json.ts';
 import { whole } from '../../lib/settings/whole.ts';
-import { intentOf, outcomeOf } from './audit-record.ts';
+import { hashesQuickly, intentOf, outcomeOf } from './audit-record.ts';
 import { PerSecond } from './per-second.ts';
 
 const optionsSchema = z.strictObject({
@@ -79,7 +78,7 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
         let unmade: Unmade | undefined;
         try {
           // What takes long is not put off: the others of a group would all wait for it, in one turn of the event loop.
-          if (hashesQuickly(call.request.arguments)) unmade = await sink.writeMade(make);
+          if (hashesQuickly(call.request)) unmade = await sink.writeMade(make);
           else await sink.write(make());
         } catch (error) {
           throw unrecorded(response, error);

@@ -27,6 +27,15 @@ const line = (name: string | number) => `{"n":"${name}"}\n`;
 const lineOf = (make: RecordMaker) => line(make().callId);
 const makerOf = (name: string | number) => () => auditRecord({ callId: String(name) });
 
+/** A group is being written, until `finish` is called. */
+async function writing() {
+  const { journal, disk, clock } = await opened();
+  const finish = disk.stall();
+  const first = journal.append(line(0));
+  await settled();
+  return { journal, disk, clock, first, finish };
+}
+
 /** Lets the fake disk and the group's timer do their work. */
 async function worked(clock: FakeClock) {
   for (let turn = 0; turn < 4; turn += 1) {
@@ -66,10 +75,7 @@ describe('AuditJournal', () => {
   });
 
   it('makes the records of calls when their group is written, and not before', async () => {
-    const { journal, disk } = await opened();
-    const finish = disk.stall();
-    const first = journal.append(line(0));
-    await settled();
+    const { journal, disk, first, finish } = await writing();
     let made = 0;
     const others = Array.from({ length: 200 }, async (_, index) =>
       journal.appendMade(() => {
@@ -87,10 +93,7 @@ describe('AuditJournal', () => {
   });
 
   it('makes no more than 256 of them at once, however long the disk takes for those before', async () => {
-    const { journal, disk } = await opened();
-    const finish = disk.stall();
-    const first = journal.append(line(0));
-    await settled();
+    const { journal, disk, first, finish } = await writing();
     let made = 0;
     const maker = () => {
       made += 1;
@@ -115,6 +118,18 @@ describe('AuditJournal', () => {
     expect(told.map((unmade) => [...(unmade ?? [])])).toEqual([1, 2, 3].map(() => [[wrong, failure]]));
     expect(disk.text).toBe(line(1) + line(2));
     expect(await journal.appendMade(makerOf(3))).toBeUndefined();
+  });
+
+  it('tells those who wait also where none of a full group could be made', async () => {
+    const { journal, first, finish } = await writing();
+    const wrong = () => {
+      throw new Error('no record of this');
+    };
+    const told = Array.from({ length: 256 }, async () => journal.appendMade(wrong));
+    finish();
+    await first;
+    expect((await Promise.all(told)).every((unmade) => unmade?.has(wrong))).toBe(true);
+    await journal.close();
   });
 
   it('takes what is not made yet as what a usual line has, and as its own length when it is made', async () => {

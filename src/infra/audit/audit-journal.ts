@@ -124,7 +124,7 @@ export class AuditJournal {
   }
 
   async flush(): Promise<void> {
-    while (this.#waiting.records > 0 || this.#cycle !== undefined) {
+    while (!this.#waiting.isEmpty || this.#cycle !== undefined) {
       await this.#writeGroup();
       if (this.#failure !== undefined) throw unavailable(this.#failure);
     }
@@ -189,7 +189,7 @@ export class AuditJournal {
       this.#budget.notify();
       if (this.#closed || this.#timer.isSet) return;
       if (retryMs !== undefined) this.#timer.after(retryMs);
-      else if (this.#waiting.records > 0) this.#gather();
+      else if (!this.#waiting.isEmpty) this.#gather();
     });
     return this.#cycle;
   }
@@ -198,7 +198,7 @@ export class AuditJournal {
   async #writeOnce(): Promise<number | undefined> {
     this.#timer.clear();
     const group = this.#waiting;
-    if (group.records === 0 && this.#failure === undefined) return undefined;
+    if (group.isEmpty && this.#failure === undefined) return undefined;
     this.#waiting = this.#spare;
     this.#make(group);
     try {

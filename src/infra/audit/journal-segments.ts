@@ -33,7 +33,7 @@ export class JournalSegments {
   static async open(storage: SegmentStorage, clock: Clock): Promise<JournalSegments> {
     const segments = new JournalSegments(storage, clock);
     for (const segment of await storage.leftovers()) segments.#expect(segment)();
-    await segments.begin(false);
+    await segments.#begin(false);
     return segments;
   }
 
@@ -64,7 +64,7 @@ export class JournalSegments {
   }
 
   /** A file to write to, if there is none. `mayRepeat`: records in it may be in an earlier one too. */
-  async begin(mayRepeat: boolean): Promise<OpenSegment> {
+  async #begin(mayRepeat: boolean): Promise<OpenSegment> {
     return (this.#current ??= {
       file: await this.#storage.create(),
       mayRepeat,
@@ -76,7 +76,7 @@ export class JournalSegments {
 
   /** Synced when it resolves. */
   async append(bytes: Uint8Array, records: number, mayRepeat: boolean): Promise<void> {
-    const segment = await this.begin(mayRepeat);
+    const segment = await this.#begin(mayRepeat);
     if (segment.bytes === 0) segment.since = this.#clock.wall();
     // Counted first: a part of it may arrive.
     segment.bytes += bytes.length;

@@ -30,6 +30,11 @@ export class RecordGroup {
     return this.#lines + this.#makers.length;
   }
 
+  /** Nothing is to be written, and nobody waits to be told of what could not be made. */
+  get isEmpty(): boolean {
+    return this.records === 0 && this.synced === undefined;
+  }
+
   /** Records that are not made yet. */
   get makers(): number {
     return this.#makers.length;

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { describe, expect, it } from 'vitest';
-import { canonicalHash, hashesQuickly } from './canonical-json.ts';
+import { canonicalHash } from './canonical-json.ts';
 
 describe('canonicalHash', () => {
   it('does not depend on the order of keys, and tells every other difference', () => {
@@ -43,43 +43,6 @@ describe('canonicalHash', () => {
         expect(outcomeOf(() => canonicalHash(value))).toBe(
           outcomeOf(() => hash('sha256', canonicalize(value) ?? '')),
         );
-      }),
-    );
-  });
-});
-
-describe('hashesQuickly', () => {
-  it.each([
-    [{}],
-    [{ text: 'the quick brown fox', limit: 10, tags: ['a', 'b'], filter: { from: null } }],
-    [{ text: 'x'.repeat(1_900) }],
-    [Array.from({ length: 60 }, () => 1)],
-    [undefined],
-  ])('%j does', (value) => {
-    expect(hashesQuickly(value)).toBe(true);
-  });
-
-  it.each([
-    ['a long text', 'x'.repeat(2_100)],
-    ['a long name', { ['x'.repeat(2_100)]: 1 }],
-    ['many items', Array.from({ length: 100 }, () => 1)],
-    ['many members', Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, at]))],
-    ['many values in one another', JSON.parse(`${'{"a":['.repeat(500)}${']}'.repeat(500)}`)],
-    ['a few lists of some items each', Array.from({ length: 10 }, () => Array.from({ length: 10 }, () => 1))],
-  ])('%s does not', (_what, value) => {
-    expect(hashesQuickly({ value })).toBe(false);
-  });
-
-  it('what does has 64 values and 2,048 characters at most, however they are put together', () => {
-    const countOf = (value: unknown): number =>
-      typeof value === 'object' && value !== null
-        ? Object.values(value).reduce<number>((sum, member) => sum + countOf(member), 1)
-        : 1;
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
-        if (!hashesQuickly(value)) return;
-        expect(countOf(value)).toBeLessThanOrEqual(64);
-        expect(JSON.stringify(value).length).toBeLessThanOrEqual(6 * 2_048 + 64 * 32);
       }),
     );
   });

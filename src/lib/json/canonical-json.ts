@@ -9,34 +9,6 @@ export function canonicalHash(value: unknown): string {
   return hash('sha256', text);
 }
 
-/** What a value takes of QUICK, beside a unit for each character of its texts and names. */
-const VALUE = 32;
-const QUICK = 2_048;
-
-/** Whether its hash takes some 60 µs at most, by the characters and values in it: 64 values in one another are the slowest. */
-export function hashesQuickly(value: unknown): boolean {
-  return leftOf(value, QUICK) >= 0;
-}
-
-/** What is left of `units` after this value; below zero as soon as it is not enough. */
-function leftOf(value: unknown, units: number): number {
-  let left = units - VALUE;
-  if (typeof value === 'string') return left - value.length;
-  if (typeof value !== 'object' || value === null) return left;
-  if (Array.isArray(value)) {
-    if (value.length * VALUE > left) return -1;
-    for (let at = 0; at < value.length && left >= 0; at += 1) left = leftOf(value[at], left);
-    return left;
-  }
-  const names = Object.keys(value);
-  if (names.length * VALUE > left) return -1;
-  for (let at = 0; at < names.length && left >= 0; at += 1) {
-    const name = names[at] as string;
-    left = leftOf((value as Record<string, unknown>)[name], left - name.length);
-  }
-  return left;
-}
-
 /**
  * Most arguments are one object of strings, numbers and booleans. Sorted by code units and written by JSON.stringify that is
  * their canonical form, at a quarter of the library's cost, and mostly they are sorted. Undefined: not such a one.

@@ -108,22 +108,25 @@ function isSecondHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }
 
-/** What is left of `left` characters and values after all of this value was counted; below zero as soon as it is not enough. */
-export function leftAfter(value: JsonValue, left: number): number {
-  if (typeof value === 'string') return left - value.length - 1;
-  if (typeof value !== 'object' || value === null) return left - 1;
-  let rest = left - 1;
+/**
+ * What is left of `left` characters and values after all of this value was counted; below zero as soon as it is not enough. `weight`: as
+ * how many characters a value counts.
+ */
+export function leftAfter(value: JsonValue, left: number, weight = 1): number {
+  if (typeof value === 'string') return left - value.length - weight;
+  if (typeof value !== 'object' || value === null) return left - weight;
+  let rest = left - weight;
   if (Array.isArray(value)) {
-    if (value.length > rest) return -1;
-    for (const item of value) if (rest >= 0) rest = leftAfter(item, rest);
+    if (value.length * weight > rest) return -1;
+    for (const item of value) if (rest >= 0) rest = leftAfter(item, rest, weight);
     return rest;
   }
   // Listing the names is what takes longest where they are many: once, and no walk over the members then.
   const names = Object.keys(value);
-  if (names.length > rest) return -1;
+  if (names.length * weight > rest) return -1;
   for (const name of names) {
     if (rest < 0) break;
-    rest = leftAfter(value[name] as JsonValue, rest - name.length);
+    rest = leftAfter(value[name] as JsonValue, rest - name.length, weight);
   }
   return rest;
 }
