@@ -322,7 +322,8 @@ describe('a handler that changed on disk, with its declaration as it was', () =>
     expect(executor.prepared).toHaveLength(2);
     executor.stale.add('b');
     await clock.advance(3_000);
-    expect(executor.prepared).toEqual(['a 1', 'b 1', 'b 1']);
+    // What is built is built in slices of real time: on a busy machine it goes on after the turn that began it.
+    await eventually(() => expect(executor.prepared).toEqual(['a 1', 'b 1', 'b 1']));
     await sync.stop();
     expect(clock.pendingTimers).toBe(0);
   });
@@ -334,12 +335,15 @@ describe('a handler that changed on disk, with its declaration as it was', () =>
     executor.stale.add('a');
     executor.broken.add('a');
     await clock.advance(10_000);
+    await eventually(() => expect([sync.status().ok, refusals()]).toEqual([false, 1]));
+    // The next look finds it again, and says nothing new.
+    await sync.reload();
+    expect([sync.status().ok, refusals()]).toEqual([false, 1]);
     expect(registry.snapshot().find('a')).toBe(before);
     expect(executor.closed).toEqual([]);
-    expect([sync.status().ok, refusals()]).toEqual([false, 1]);
     executor.broken.delete('a');
     await clock.advance(3_000);
-    expect(sync.status().ok).toBe(true);
+    await eventually(() => expect(sync.status().ok).toBe(true));
     expect(registry.snapshot().find('a')).not.toBe(before);
     await sync.stop();
   });
