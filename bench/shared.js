@@ -1,6 +1,14 @@
 // What shared state and records cost a call: Redis and PostgreSQL against a gateway alone, which records nothing.
 import { inProcess, startGateway } from './children.js';
-import { ROUNDS, WARM_UP_SECONDS, alternated, compare, comparedStarts, number, report } from './measure.js';
+import {
+  ROUNDS_OF_A_START,
+  WARM_UP_SECONDS,
+  alternated,
+  compare,
+  comparedStarts,
+  number,
+  report,
+} from './measure.js';
 import { calledFigures, callsOf } from './rest-load.js';
 import { BODY, withStores } from './stores.js';
 
@@ -25,7 +33,7 @@ export async function shared() {
         for (const [tool, what, inFlight] of ROWS) {
           const sides = [alone, together].map((gateway) => callsOf(gateway, tool, BODY, inFlight));
           for (const side of sides) await side(WARM_UP_SECONDS);
-          figures[what] = await alternated(...sides, ROUNDS);
+          figures[what] = await alternated(...sides, ROUNDS_OF_A_START);
         }
         return figures;
       },

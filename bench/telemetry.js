@@ -1,7 +1,7 @@
 // What telemetry costs: the same gateway with a collector (one trace of ten, and metrics) beside one without.
 import { join } from 'node:path';
 import { startChild, startGateway } from './children.js';
-import { ROUNDS, WARM_UP_SECONDS, alternated, comparedStarts, report } from './measure.js';
+import { ROUNDS_OF_A_START, WARM_UP_SECONDS, alternated, comparedStarts, report } from './measure.js';
 import { calledFigures, callsOf } from './rest-load.js';
 
 const TOOLS = join(import.meta.dirname, 'tools.yaml');
@@ -19,7 +19,7 @@ export async function telemetry() {
     async (plain, traced) => {
       const sides = [plain, traced].map((gateway) => callsOf(gateway, 'echo', BODY));
       for (const side of sides) await side(WARM_UP_SECONDS);
-      return { echo: await alternated(...sides, ROUNDS) };
+      return { echo: await alternated(...sides, ROUNDS_OF_A_START) };
     },
   );
   await sink.stop();
