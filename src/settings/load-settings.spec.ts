@@ -240,6 +240,12 @@ describe('loadSettings', () => {
   roles: { accountant: [approvals:decide] }
   keys:
     - { id: abcd1234, secret_sha256: ${sha}, tenant: acme, roles: [agent, constructor] }
+  issuers:
+    - issuer: https://id.example
+      audience: ute
+      tenants: [acme]
+      roles: { 'group.clerks': [clerk] }
+      default_roles: [agent, gost]
 approvals:
   groups:
     finance: { roles: [accountant, admin] }
@@ -256,7 +262,21 @@ approvals:
       },
       {
         file,
-        line: 8,
+        line: 10,
+        column: 30,
+        path: 'auth.issuers.0.default_roles.1',
+        message: `"gost" is no role: ${known}`,
+      },
+      {
+        file,
+        line: 9,
+        column: 33,
+        path: 'auth.issuers.0.roles.group.clerks.0',
+        message: `"clerk" is no role: ${known}`,
+      },
+      {
+        file,
+        line: 14,
         column: 37,
         path: 'approvals.groups.safety.roles.0',
         message: `"acountant" is no role: ${known}`,
@@ -275,6 +295,37 @@ approvals:
     expect(problemsOf('redis: { mode: sentinel, nodes: [] }\n')).toMatchObject([
       { file, line: 1, path: 'redis.master_name' },
     ]);
+  });
+
+  it('a contradiction is told beside what is wrong elsewhere, and none with a section that is wrong in itself', () => {
+    const production = { NODE_ENV: 'production' };
+    expect(problemsOf('host: 7\nrole: worker\n', production)).toMatchObject([
+      { path: 'host' },
+      { path: 'role' },
+      { path: 'redis.url' },
+    ]);
+    expect(problemsOf('redis: { url: 7 }\ndatabase: { url: 7 }\nrole: worker\n', production)).toMatchObject([
+      { path: 'redis.url' },
+      { path: 'database.url' },
+    ]);
+    expect(problemsOf('role: worker\n', { UTE_DATABASE_URL_FILE: join(dir, 'nothing') })).toMatchObject([
+      { path: 'UTE_DATABASE_URL_FILE' },
+    ]);
+    expect(problemsOf('http: {\n', production)).toHaveLength(1);
+  });
+
+  it('keeps what was said out of what a log takes of the error', () => {
+    writeFileSync(file, 'webhooks: { secret: whsec_hunter2 }\nhost: 7\n');
+    const refused = (() => {
+      try {
+        return loadSettings({ UTE_CONFIG: file }, dir);
+      } catch (error) {
+        return error as SettingsError;
+      }
+    })();
+    expect(Object.keys(refused)).not.toContain('refused');
+    expect(JSON.stringify(refused)).not.toContain('hunter2');
+    expect((refused as SettingsError).refused?.values).toMatchObject({ host: 7 });
   });
 
   it.each(['api', 'worker'])('the role %s is for a database that others reach', (role) => {

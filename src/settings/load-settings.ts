@@ -8,8 +8,9 @@ import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { fallenOut } from '../lib/tools-yaml/fallen-out.ts';
 import { authAlone } from './auth-alone.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
-import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
+import { problemAt, readSource, type Environment, type Source } from './settings-source.ts';
 import { contradictions } from './problems/contradictions.ts';
+import { rightSections } from './problems/right-sections.ts';
 import { sectionProblems } from './problems/section-problems.ts';
 import { SettingsError } from './problems/settings-error.ts';
 import type { VaultSettings } from './secrets-settings.ts';
@@ -19,6 +20,8 @@ import { settingsSchema, type Settings, type SettingsFile } from './settings-sch
 export type { Environment } from './settings-source.ts';
 
 const EXPECTED: { readonly [kind: string]: string } = { integer: 'an integer', count: 'an integer or auto' };
+/** Where a variable is, as a problem of it has it. */
+const IN_ENVIRONMENT = 'environment';
 const DEFAULT_FILE = 'config/gateway.yaml';
 
 /** Absolute path of gateway.yaml, whether there is one or not. */
@@ -37,13 +40,31 @@ export function loadSettings(env: Environment, cwd: string, text?: string): Sett
   const values = overlay(source.values, env, problems);
   const parsed = settingsSchema.safeParse(values);
   if (!parsed.success) problems.push(...problemsOf(parsed.error, values, source, env));
-  for (const { path, message } of toolsetProblems(values['toolsets']))
-    problems.push({ ...positionOf(path, source, env), path: path.join('.'), message });
-  for (const { path, message } of parsed.success ? contradictions(parsed.data, env) : [])
-    problems.push({ ...positionOf(path.split('.'), source, env), path, message });
+  for (const problem of toolsetProblems(values['toolsets'])) problems.push(problemAt(problem, source, env));
+  // Of a file that cannot be read nothing is known: the defaults contradict nobody.
+  if (source.problems.length === 0)
+    problems.push(...contradictionsIn(values, source, env, sectionsOf(problems)));
   if (problems.length > 0 || !parsed.success)
-    throw new SettingsError(problems, authAlone(source.values, values));
+    throw new SettingsError(problems, { values, source }, authAlone(source.values, values));
   return deepFreeze(withAbsolutePaths(parsed.data, file, cwd));
+}
+
+function contradictionsIn(
+  values: Readonly<Record<string, unknown>>,
+  source: Source,
+  env: Environment,
+  unread: readonly string[],
+): readonly Problem[] {
+  const { settings, wrong } = rightSections(values);
+  const found = contradictions(settings, env, new Set([...wrong, ...unread]));
+  return found.map((each) => problemAt(each, source, env));
+}
+
+/** Whose variables say what cannot be taken. */
+function sectionsOf(problems: readonly Problem[]): readonly string[] {
+  return problems
+    .filter(({ file }) => file === IN_ENVIRONMENT)
+    .flatMap(({ path = '' }) => ENVIRONMENT[path.replace(/_FILE$/, '')]?.path[0] ?? []);
 }
 
 function overlay(
@@ -60,13 +81,13 @@ function overlay(
     if (known === undefined) {
       const near = didYouMean(name, Object.keys(ENVIRONMENT));
       const message = `no such setting${near ? `; did you mean ${near}?` : ''}`;
-      problems.push({ file: 'environment', path: name, message });
+      problems.push({ file: IN_ENVIRONMENT, path: name, message });
       continue;
     }
     const value = readVariable(known.kind, text);
     if (value === undefined) {
       problems.push({
-        file: 'environment',
+        file: IN_ENVIRONMENT,
         path: name,
         message: `expected ${EXPECTED[known.kind] ?? 'true or false'}, found "${text}"`,
       });
@@ -86,14 +107,14 @@ function withSecretsRead(env: Environment, problems: Problem[]): Environment {
     delete read[variable];
     if (path === undefined) continue;
     if (env[name] !== undefined) {
-      problems.push({ file: 'environment', path: variable, message: `give this or ${name}, not both` });
+      problems.push({ file: IN_ENVIRONMENT, path: variable, message: `give this or ${name}, not both` });
       continue;
     }
     try {
       read[name] = readFileSync(path, 'utf8').trim();
     } catch (error) {
       problems.push({
-        file: 'environment',
+        file: IN_ENVIRONMENT,
         path: variable,
         message: `cannot be read: ${(error as Error).message}`,
       });
@@ -118,11 +139,7 @@ function problemsOf(error: ZodError, values: unknown, source: Source, env: Envir
   const fallen = fallenOut(source.values, new Set(keysAt(settingsSchema, [])));
   const explained = new Set(fallen.flatMap(({ explains }) => explains));
   const others = zodProblems(error, values, source, env).filter(({ path = '' }) => !explained.has(path));
-  const told = fallen.map(({ key, message }) => ({
-    ...positionOf([key], source, env),
-    path: key,
-    message,
-  }));
+  const told = fallen.map(({ key, message }) => problemAt({ path: [key], message }, source, env));
   return [...told, ...others];
 }
 

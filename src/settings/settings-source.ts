@@ -63,6 +63,15 @@ function firstLostAlias(document: Document): number | undefined {
   return at;
 }
 
+/** What is wrong with a setting, at its place. */
+export function problemAt(
+  { path, message }: { readonly path: readonly string[]; readonly message: string },
+  source: Source,
+  env: Environment,
+): Problem {
+  return { ...positionOf(path, source, env), path: path.join('.'), message };
+}
+
 /** Where a setting stands: its environment variable, or the nearest key of it in the file. */
 export function positionOf(
   path: readonly string[],

@@ -79,15 +79,14 @@ describe('the published types', { timeout: PATIENCE_MS }, () => {
       files
         .map((file) => ({ path: join(dir, file) }))
         .filter(({ path }) => readFileSync(path, 'utf8').includes(word));
-    const extensions = await loadCustomExtensions(of('export const plugin'));
-    expect(extensions.map(({ plugin: { name }, priority }) => [name, priority])).toEqual([
+    const { custom } = await loadCustomExtensions(of('export const plugin'));
+    expect(custom.map(({ plugin: { name }, priority }) => [name, priority])).toEqual([
       ['argument-limit', 0],
       ['stamps', 10],
       ['no-secrets', 0],
     ]);
-    expect((await loadCustomExecutors(of('export const executor'))).map(({ name }) => name)).toEqual([
-      'constant',
-    ]);
+    const { plugins } = await loadCustomExecutors(of('export const executor'));
+    expect(plugins.map(({ name }) => name)).toEqual(['constant']);
   });
 
   it('tell of each mistake where it stands', () => {

@@ -19,7 +19,9 @@ function moduleOf(text: string, name = 'executor.mjs'): string {
   return path;
 }
 
-const load = (text: string) => loadCustomExecutors([{ path: moduleOf(text) }]);
+const load = async (text: string) => (await loadCustomExecutors([{ path: moduleOf(text) }])).plugins;
+const refusalsOf = async (...paths: string[]) =>
+  (await loadCustomExecutors(paths.map((path) => ({ path })))).problems;
 
 const WHOLE = (name = 'mine') => `({ z }) => ({
   name: '${name}', summary: 'Mine.', optionsSchema: z.strictObject({ loud: z.boolean() }),
@@ -87,22 +89,35 @@ describe('loadCustomExecutors', () => {
     ],
     ['code that throws', "throw new Error('boom');", 'cannot be imported: Error: boom'],
   ])('refuses %s, naming the file', async (_what, text, message) => {
-    const refused: unknown = await load(text).catch((error: unknown) => error);
-    expect(String(refused)).toContain(join(dir, 'executor.mjs'));
-    expect(String(refused)).toContain(message);
+    const refused = await refusalsOf(moduleOf(text));
+    expect(refused).toMatchObject([{ index: 0, message: expect.stringContaining(message) }]);
+    expect(refused[0]?.message).toContain(join(dir, 'executor.mjs'));
   });
 
   it('says all that is missing at once', async () => {
-    await expect(load('export default {};')).rejects.toThrow(/name: .*summary: .*optionsSchema: .*create: /);
+    expect(await refusalsOf(moduleOf('export default {};'))).toMatchObject([
+      { message: expect.stringMatching(/name: .*summary: .*optionsSchema: .*create: /) },
+    ]);
+  });
+
+  it('says at once what is wrong with each of several, and takes those that are right', async () => {
+    const good = { path: moduleOf(`export const executor = ${WHOLE()};`, 'good.mjs') };
+    const bad = ['throw 1;', 'export default 7;'].map((text, at) => ({
+      path: moduleOf(text, `bad-${at}.mjs`),
+    }));
+    const { plugins, problems } = await loadCustomExecutors([...bad, good]);
+    expect(plugins.map(({ name }) => name)).toEqual(['mine']);
+    expect(problems).toMatchObject([
+      { index: 0, message: expect.stringContaining('bad-0.mjs') },
+      { index: 1, message: expect.stringContaining('bad-1.mjs') },
+    ]);
   });
 
   it('refuses two of one name, naming both', async () => {
-    const paths = ['one.mjs', 'two.mjs'].map((name) => ({
-      path: moduleOf(`export const executor = ${WHOLE()};`, name),
-    }));
-    await expect(loadCustomExecutors(paths)).rejects.toThrow(
-      /two\.mjs: the name "mine" is taken already: .*one\.mjs/,
-    );
+    const paths = ['one.mjs', 'two.mjs'].map((name) => moduleOf(`export const executor = ${WHOLE()};`, name));
+    expect(await refusalsOf(...paths)).toMatchObject([
+      { index: 1, message: expect.stringMatching(/two\.mjs: the name "mine" is taken already: .*one\.mjs/) },
+    ]);
   });
 
   it('refuses a create that makes no executor', async () => {

@@ -3,9 +3,10 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
+import { loadEach, type ModuleProblem } from './load-each.ts';
 import { namedPorts } from './named-ports.ts';
 import type { ExecutorApi } from './own-plugins.ts';
-import { refuseTakenNames } from './taken-names.ts';
+import { takenNames } from './taken-names.ts';
 
 /** What a module that exports a function is given, so that it needs no import of ours. */
 const EXECUTOR_API: ExecutorApi = Object.freeze({ ToolFailure, z });
@@ -13,14 +14,14 @@ const EXECUTOR_API: ExecutorApi = Object.freeze({ ToolFailure, z });
 /** Names that definitions use for an executor of another name. */
 const ALIASES: readonly string[] = ['sandbox'];
 
-/** Throws Error with the module's path and what was expected of it. */
+/** As far as they can be loaded, and what is wrong with the others: each with the module's path and what was expected of it. */
 export async function loadCustomExecutors(
   entries: readonly { readonly path: string }[],
-): Promise<readonly AnyExecutorPlugin[]> {
-  const plugins = await Promise.all(entries.map(({ path }) => loadPlugin(path)));
-  const custom = plugins.map((plugin, index) => ({ path: entries[index]?.path ?? '', plugin }));
-  refuseTakenNames('executor', custom, EXECUTORS, ALIASES);
-  return plugins;
+): Promise<{ readonly plugins: readonly AnyExecutorPlugin[]; readonly problems: readonly ModuleProblem[] }> {
+  const { modules, problems } = await loadEach(entries, ({ path }) => loadPlugin(path));
+  const named = modules.map(({ index, entry: { path }, module: { name } }) => ({ index, path, name }));
+  const taken = takenNames('executor', named, EXECUTORS, ALIASES);
+  return { plugins: modules.map(({ module }) => module), problems: [...problems, ...taken] };
 }
 
 interface Exports {

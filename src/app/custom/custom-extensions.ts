@@ -7,9 +7,10 @@ import { fromHooks } from '../../core/pipeline/from-hooks.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import type { Ports } from '../../ports/ports.ts';
 import { fromHookMethods, hasHookMethods, type HookMethods } from './hook-methods.ts';
+import { loadEach, type ModuleProblem } from './load-each.ts';
 import { namedPorts } from './named-ports.ts';
 import type { ExtensionApi, OwnExtension, PortName } from './own-plugins.ts';
-import { refuseTakenNames } from './taken-names.ts';
+import { takenNames } from './taken-names.ts';
 
 export interface CustomExtension {
   readonly plugin: AnyExtensionPlugin;
@@ -22,18 +23,21 @@ type Written = Partial<OwnExtension<unknown, readonly PortName[]>>;
 /** What the module's `plugin` function is given, so that it needs no import of ours. */
 const EXTENSION_API: ExtensionApi = Object.freeze({ fromHooks, ToolFailure, z });
 
-/** Throws Error with the module's path and what was expected of it. */
+/** As far as they can be loaded, and what is wrong with the others: each with the module's path and what was expected of it. */
 export async function loadCustomExtensions(
   entries: readonly { readonly path: string; readonly priority?: number | undefined }[],
-): Promise<readonly CustomExtension[]> {
-  const custom = await Promise.all(
-    entries.map(async ({ path, priority }) => {
-      const loaded = await loadPlugin(path);
-      return { path, plugin: loaded.plugin, priority: priority ?? loaded.priority };
-    }),
-  );
-  refuseTakenNames('extension', custom, [...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS]);
-  return custom.map(({ plugin, priority }) => ({ plugin, priority }));
+): Promise<{ readonly custom: readonly CustomExtension[]; readonly problems: readonly ModuleProblem[] }> {
+  const { modules, problems } = await loadEach(entries, async ({ path, priority }) => {
+    const loaded = await loadPlugin(path);
+    return { ...loaded, priority: priority ?? loaded.priority };
+  });
+  const named = modules.map(({ index, entry: { path }, module: { plugin } }) => ({
+    index,
+    path,
+    name: plugin.name,
+  }));
+  const taken = takenNames('extension', named, [...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS]);
+  return { custom: modules.map(({ module }) => module), problems: [...problems, ...taken] };
 }
 
 async function loadPlugin(path: string): Promise<CustomExtension> {

@@ -1,23 +1,30 @@
 // Names of an operator's own plugins: each is one that nobody else has, or a tool would get the wrong one in silence.
 
-export interface CustomPlugin {
+import type { ModuleProblem } from './load-each.ts';
+
+export interface NamedModule {
+  /** In the list of gateway.yaml, from 0. */
+  readonly index: number;
   readonly path: string;
-  readonly plugin: { readonly name: string };
+  /** That its plugin gives itself. */
+  readonly name: string;
 }
 
-/** Throws Error with the path of the plugin whose name is taken, and by whom. `aliases`: other names of built-in ones. */
-export function refuseTakenNames(
+/** By whom each name is taken that is taken. `aliases`: other names of built-in ones. */
+export function takenNames(
   kind: 'extension' | 'executor',
-  custom: readonly CustomPlugin[],
+  custom: readonly NamedModule[],
   builtIn: readonly { readonly name: string }[],
   aliases: readonly string[] = [],
-): void {
+): readonly ModuleProblem[] {
   const taken = new Map(builtIn.map(({ name }) => [name, `an ${kind} of the gateway`]));
   for (const alias of aliases) taken.set(alias, `another name of an ${kind} of the gateway`);
-  for (const { path, plugin } of custom) {
-    const holder = taken.get(plugin.name);
-    if (holder !== undefined)
-      throw new Error(`custom ${kind} ${path}: the name "${plugin.name}" is taken already: it is ${holder}`);
-    taken.set(plugin.name, `the custom ${kind} ${path}`);
-  }
+  return custom.flatMap(({ index, path, name }) => {
+    const holder = taken.get(name);
+    taken.set(name, holder ?? `the custom ${kind} ${path}`);
+    if (holder === undefined) return [];
+    return [
+      { index, message: `custom ${kind} ${path}: the name "${name}" is taken already: it is ${holder}` },
+    ];
+  });
 }

@@ -6,19 +6,22 @@ import { afterAll, expect, it } from 'vitest';
 import { EXECUTORS } from '../../executors/index.ts';
 import { loadSettings } from '../../settings/load-settings.ts';
 import { SettingsError } from '../../settings/problems/settings-error.ts';
-import { checkSections } from './check-sections.ts';
+import { sectionFaults } from './check-sections.ts';
 import { extensionsWith } from './pipeline.ts';
+import { allFaultsOf } from './validate-tools.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'ute-sections-'));
 const file = join(dir, 'gateway.yaml');
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
+/** As at the start: what the settings refuse, with what plugins refuse. */
 function check(yaml: string): void {
   writeFileSync(file, yaml);
-  checkSections(loadSettings({ UTE_CONFIG: file }, dir), {
-    executors: EXECUTORS,
-    extensions: extensionsWith([]),
-  });
+  const problems = sectionFaults(
+    allFaultsOf(() => loadSettings({ UTE_CONFIG: file }, dir)),
+    { executors: EXECUTORS, extensions: extensionsWith([]) },
+  );
+  if (problems.length > 0) throw new SettingsError(problems);
 }
 
 /** One a line, without the file, and without the names that are known. */
@@ -58,6 +61,41 @@ extensions:
     '11:11  extensions.auth.flood_rate: expected a number, found "often"',
   ]);
   expect(() => check(yaml)).toThrow('did you mean "approval"?');
+});
+
+it('tells them together with what the settings themselves refuse, in form and in what contradicts', () => {
+  const yaml = `http: { port: many }
+role: worker
+grpc: { port: 9464 }
+executors:
+  htp: {}
+  shell: { max_rn: 1 }
+pipeline: { tool: [validation, cahce] }
+webhooks: { allow_hosts: [a.example] }
+`;
+  expect(faultsIn(yaml)).toEqual([
+    '1:9  http.port: expected a number, found "many"',
+    expect.stringMatching(/^2:1 {2}role: "worker" is for one of several processes/),
+    expect.stringMatching(/^8:1 {2}webhooks.secret: is needed/),
+    '5:3  executors.htp: there is no executor "htp" here',
+    '6:12  executors.shell.max_rn: unknown key "max_rn"',
+    expect.stringMatching(
+      /^7:32 {2}pipeline.tool.1: there is no extension "cahce" here; did you mean "cache"/,
+    ),
+  ]);
+});
+
+it('guesses at no name where an operator has plugins of their own, which are not loaded for settings that are refused', () => {
+  const own =
+    'custom_executors: [{ path: ./mine.mjs }]\nhttp: { port: many }\nexecutors: { mine: {}, shell: { max_rn: 1 } }\n';
+  expect(faultsIn(own)).toEqual([
+    '2:9  http.port: expected a number, found "many"',
+    '3:33  executors.shell.max_rn: unknown key "max_rn"',
+  ]);
+});
+
+it('says of a file that cannot be read nothing but that', () => {
+  expect(faultsIn('http: {\n')).toHaveLength(1);
 });
 
 it('shows nothing of what may be a secret', () => {

@@ -1,6 +1,5 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from '../../api/tokens.ts';
-import { checkSections } from './check-sections.ts';
 import { GatewayCompiler } from './compiler.ts';
 import type { AgentTools } from '../../core/agents/agent-tools.ts';
 import type { AssignedVersions } from '../../core/versions/assigned-versions.ts';
@@ -12,12 +11,12 @@ import { UnifiedToolExecutor } from '../../core/unified-tool-executor.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor } from '../../contract/plugin.ts';
 import { createToolSet } from './create-tool-set.ts';
-import { loadCustomExecutors } from '../custom/custom-executors.ts';
-import { loadCustomExtensions } from '../custom/custom-extensions.ts';
+import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
+import { knownPlugins } from './known-plugins.ts';
 import { OwnSpecs } from './own-specs.ts';
 import { openToolsets } from './open-toolsets.ts';
-import { extensionsWith, Pipeline } from './pipeline.ts';
+import { Pipeline } from './pipeline.ts';
 import type { CircuitControl } from '../../ports/circuit-control.ts';
 import type { ToolSearch } from '../../ports/registry/tool-search.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
@@ -30,6 +29,7 @@ import type { ToolsetRegistry } from '../../registry/toolsets/toolset-registry.t
 import type { RegistrySync } from '../../registry/reload/registry-sync.ts';
 import type { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
 import { OwnSchedules } from '../../schedules/own-schedules.ts';
+import type { UnmatchedPolicy } from './unmatched-policy.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface Gateway {
@@ -40,6 +40,7 @@ export interface Gateway {
   readonly circuits: CircuitControl;
   readonly toolsets: ToolsetRegistry;
   readonly search: ToolSearch;
+  readonly unmatchedPolicy: UnmatchedPolicy;
   /** Told of the others once it is started, after the first load. */
   readonly agreement: ReplicaAgreement;
   readonly specs: SpecControl;
@@ -83,7 +84,7 @@ export async function createGateway(
   const upstreams = new Upstreams({ ...ports, random });
   const compiler = new GatewayCompiler(pipeline, settings, ports, upstreams);
   const tools = createToolSet(settings, ports, { rules, executors, compiler });
-  const { registry, sync, versions, specs, useLoaders } = tools;
+  const { registry, sync, versions, specs, useLoaders, unmatchedPolicy } = tools;
   const { agentTools } = perCaller;
   const { toolsets, search } = openToolsets(settings, { ports, registry, compiler, agentTools });
   const executor = new UnifiedToolExecutor({
@@ -112,29 +113,15 @@ export async function createGateway(
     await pipeline.close();
   }
   const own = { executor, toolsets, search, pipeline: pipeline.view, circuits: upstreams, agreement };
-  const kept = { registry, sync, specs, versions, useLoaders };
+  const kept = { registry, sync, specs, versions, useLoaders, unmatchedPolicy };
   return { ...own, ...kept, ownSchedules, status: () => statusOf(executors), close };
-}
-
-/**
- * With an operator's own, and with what gateway.yaml tells each checked. Throws SettingsError, or Error with why a module cannot
- * be loaded.
- */
-export async function knownPlugins(settings: Settings): Promise<{
-  readonly custom: Awaited<ReturnType<typeof loadCustomExtensions>>;
-  readonly plugins: readonly AnyExecutorPlugin[];
-}> {
-  const custom = await loadCustomExtensions(settings.custom_extensions);
-  const plugins = [...EXECUTORS, ...(await loadCustomExecutors(settings.custom_executors))];
-  checkSections(settings, { executors: plugins, extensions: extensionsWith(custom) });
-  return { custom, plugins };
 }
 
 function rulesOf(
   settings: Settings,
   { view }: Pipeline,
-  custom: Awaited<ReturnType<typeof loadCustomExtensions>>,
-  executors: Awaited<ReturnType<typeof loadCustomExecutors>>,
+  custom: readonly CustomExtension[],
+  executors: readonly AnyExecutorPlugin[],
 ) {
   const { extensions, oauth } = settings;
   const toolStage = new Set(view.tool.map(({ name }) => name));

@@ -12,6 +12,7 @@ import { SpecEditor } from '../../registry/versions/spec-editor.ts';
 import type { SpecRules } from '../../registry/spec-rules.ts';
 import { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
 import { VersionKeeper } from '../../registry/versions/version-keeper.ts';
+import { UnmatchedPolicy } from './unmatched-policy.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface ToolSetParts {
@@ -25,6 +26,7 @@ export interface ToolSet {
   readonly sync: RegistrySync;
   readonly versions: ToolVersions;
   readonly specs: SpecControl;
+  readonly unmatchedPolicy: UnmatchedPolicy;
   /** Takes the loaders of these settings from now on. Throws SettingsError; the loaders stay as they are then. */
   readonly useLoaders: (settings: Settings) => void;
   /** After the last call, before the executors. */
@@ -36,6 +38,7 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
   const registry = new ToolSpecRegistry();
   const opened = new OpenedLoaders({ ...ports, configDir: settings.configDir, dataDir: settings.data_dir });
   const loaders = opened.of(settings);
+  const unmatchedPolicy = new UnmatchedPolicy(settings, registry, ports.log);
   const store = ports.specs;
   const keeper = new VersionKeeper({ ...ports, store });
   const degraded = degradedGauge(ports.metrics, 'tools');
@@ -45,9 +48,10 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
   const versions = new BuiltVersions({ ...ports, ...parts, connections, configDir, definitions: keeper });
   const specs = new SpecEditor({ ...ports, store, loader: () => opened.editable(), sync, registry });
   async function close(): Promise<void> {
+    unmatchedPolicy.close();
     await Promise.all([sync.stop(), keeper.close()]);
     versions.close();
   }
   const useLoaders = (now: Settings) => sync.use(opened.of(now));
-  return { registry, sync, versions, specs, useLoaders, close };
+  return { registry, sync, versions, specs, unmatchedPolicy, useLoaders, close };
 }

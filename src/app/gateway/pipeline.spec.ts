@@ -106,7 +106,7 @@ describe('Pipeline', () => {
 
   it('refuses a name that is not there, guesses what was meant, and lists what there is', () => {
     expect(() => pipelineOf({ pipeline: { tool: ['validaton'] } })).toThrow(
-      /pipeline\.tool: there is no extension "validaton" here; did you mean "validation"\? Known: .*admission/,
+      /pipeline\.tool\.0: there is no extension "validaton" here; did you mean "validation"\? Known: .*admission/,
     );
   });
 
@@ -126,9 +126,26 @@ describe('Pipeline', () => {
     expect(() => without.layersFor(own)).toThrow('pipeline.tool');
   });
 
+  it('tells all that is wrong with an order at once', () => {
+    const said = {
+      pipeline: { request: ['autth'], tool: ['validation'] },
+      extensions: { policy: { tool_rules: [] } },
+      budgets: {},
+      replay: { file: 'x', on_miss: 'call', on_repeat: 'last', on_changed: 'answer' },
+    } as unknown as Partial<Settings>;
+    for (const fault of [
+      'pipeline.request.0: there is no extension "autth"',
+      'pipeline.tool: there are policy rules',
+      'pipeline.tool: names no "admission"',
+      'pipeline.tool: names no "replay"',
+      'extensions.policy.tool_rules: is for the declaration of a tool',
+    ])
+      expect(() => pipelineOf(said)).toThrow(fault);
+  });
+
   it('refuses an extension in the wrong stage', () => {
     expect(() => pipelineOf({ pipeline: { tool: ['auth'] } })).toThrow(
-      'pipeline.tool: there is no extension "auth" here',
+      'pipeline.tool.0: there is no extension "auth" here',
     );
   });
 

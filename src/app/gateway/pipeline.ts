@@ -7,22 +7,21 @@ import type {
   ToolExtension,
 } from '../../contract/plugin.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import type { ShownTo, ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { PipelineStep, PipelineView } from '../../api/tokens.ts';
 import type { NamedLayer } from '../../core/pipeline/build-pipeline.ts';
 import type { ToolLayer } from '../../core/compile/compile-tool.ts';
 import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
-import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import { extensionSpan } from '../../infra/telemetry/spans.ts';
+import { orderOf, POLICY_ORDER, type OrderFault } from './pipeline-order.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { Histogram } from '../../ports/telemetry/metrics.ts';
-import { positionOf, readSource } from '../../settings/settings-source.ts';
 import { SettingsError } from '../../settings/problems/settings-error.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
+import { problemAt, readSource } from '../../settings/settings-source.ts';
 import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
-
-type Stage = 'request' | 'tool';
 
 interface Step<Each extends Extension<unknown> = Extension<unknown>> {
   readonly plugin: AnyExtensionPlugin;
@@ -43,27 +42,20 @@ export class Pipeline {
   readonly #leftOut: readonly Step<ToolExtension<unknown>>[];
   readonly #enforcesPolicy: boolean;
 
-  /** Throws Error when the order of gateway.yaml names an extension that is not there, or in the wrong stage. */
+  /** Throws SettingsError when the order of gateway.yaml names an extension that is not there, or cannot keep what is asked of it. */
   constructor(settings: Settings, ports: Ports, custom: readonly CustomExtension[]) {
     this.#settings = settings;
     const steps = extensionsWith(custom).map((plugin) => newStep(plugin, settings, ports));
-    const { pipeline } = settings;
-    const request = inOrder(
-      steps.filter(isOfRequest),
-      'request',
-      pipeline.request,
-      REQUEST_EXTENSIONS,
+    const { request, tool, isPolicyEnforced, faults } = orderOf(settings, {
+      request: steps.filter(isOfRequest),
+      tool: steps.filter(isOfTool),
       custom,
-    );
-    const tool = inOrder(steps.filter(isOfTool), 'tool', pipeline.tool, TOOL_EXTENSIONS, custom);
-    this.#tool = settings.replay === undefined ? tool : inReplayOrder(tool);
-    this.#steps = [...request, ...this.#tool];
+    });
+    if (faults.length > 0) throw new SettingsError(problemsOf(faults, settings));
+    this.#tool = tool;
+    this.#steps = [...request, ...tool];
     this.#leftOut = steps.filter(isOfTool).filter((step) => !tool.includes(step));
-    this.#enforcesPolicy = isPolicyEnforced(this.#tool.map(({ plugin }) => plugin.name));
-    if (!this.#enforcesPolicy && settings.extensions['policy'] !== undefined) throw new Error(POLICY_ORDER);
-    if (countsBudgets(settings) && !tool.some(({ plugin }) => plugin.name === 'admission'))
-      throw new Error(BUDGET_ORDER);
-    refuseToolRules(settings);
+    this.#enforcesPolicy = isPolicyEnforced;
     this.request = request.flatMap((step) => named(step, step.extension.prepare(step.options)));
     this.view = { request: request.map(viewOf), tool: this.#tool.map(viewOf) };
   }
@@ -77,7 +69,8 @@ export class Pipeline {
         `pipeline.tool of gateway.yaml does not name "${name}", so that the rules of this tool would do nothing`,
       );
     }
-    if (!this.#enforcesPolicy && fn.spec.extensions['policy'] !== undefined) throw new Error(POLICY_ORDER);
+    if (!this.#enforcesPolicy && fn.spec.extensions['policy'] !== undefined)
+      throw new Error(`pipeline.tool: ${POLICY_ORDER}`);
     return this.#tool.flatMap((step) => {
       const { phases = ONLY_WHEN_IT_RUNS } = step.extension;
       return named(step, this.#prepared(step, fn, executor)).map((layer) => ({ ...layer, phases }));
@@ -111,31 +104,9 @@ export function extensionsWith(custom: readonly CustomExtension[]): readonly Any
   return [...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS, ...custom.map(({ plugin }) => plugin)];
 }
 
-const POLICY_ORDER =
-  'pipeline.tool: there are policy rules, which are kept only in the order "validation", "policy", then "idempotency", "cache" and "approval"';
-
-const BUDGET_ORDER =
-  'pipeline.tool: names no "admission", which counts: modes and budgets of gateway.yaml would bound nothing';
-
-function countsBudgets({ modes, budgets }: Settings): boolean {
-  return modes !== undefined || budgets !== undefined;
-}
-
-/** Rules see valid arguments, nothing is answered before they are asked, and what they want approved is approved. */
-function isPolicyEnforced(order: readonly string[]): boolean {
-  const at = (name: string) => order.indexOf(name);
-  const behind = ['idempotency', 'cache', 'approval', 'recording', 'replay'].filter((name) => at(name) >= 0);
-  const inOrder = at('validation') >= 0 && at('validation') < at('policy');
-  return inOrder && at('approval') >= 0 && behind.every((name) => at('policy') < at(name));
-}
-
-/** A tool's own list would take their place. */
-function refuseToolRules({ extensions, configFile }: Settings): void {
-  if (extensions['policy']?.['tool_rules'] === undefined) return;
-  const path = ['extensions', 'policy', 'tool_rules'];
-  const at = positionOf(path, readSource(configFile, false), {});
-  const message = 'is for the declaration of a tool: rules of gateway.yaml stand under rules';
-  throw new SettingsError([{ ...at, path: path.join('.'), message }]);
+function problemsOf(faults: readonly OrderFault[], { configFile }: Settings): readonly Problem[] {
+  const source = readSource(configFile, false);
+  return faults.map((fault) => problemAt(fault, source, process.env));
 }
 
 function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): Step {
@@ -167,46 +138,6 @@ function named({ plugin, extension, seconds, took }: Step, layer: Layer | undefi
 
 function optionsOf(plugin: AnyExtensionPlugin, settings: Settings, own: JsonObject = {}): unknown {
   return plugin.optionsSchema.parse({ ...settings.extensions[plugin.name], ...own });
-}
-
-/** The order of one stage: gateway.yaml's, else the list's; custom ones that no order names go innermost, by priority. */
-function inOrder<Each extends Step>(
-  steps: readonly Each[],
-  stage: Stage,
-  named: readonly string[] | undefined,
-  builtIn: readonly AnyExtensionPlugin[],
-  custom: readonly CustomExtension[],
-): Each[] {
-  const here = new Map(steps.map((step) => [step.plugin.name, step]));
-  const names = named ?? builtIn.map(({ name }) => name);
-  const ordered = names.map((name) => {
-    const step = here.get(name);
-    if (step === undefined) throw new Error(`pipeline.${stage}: ${unknownName(name, [...here.keys()])}`);
-    return step;
-  });
-  const placed = custom
-    .toSorted((a, b) => b.priority - a.priority)
-    .flatMap(({ plugin }) => (names.includes(plugin.name) ? [] : (here.get(plugin.name) ?? [])));
-  return [...ordered, ...placed];
-}
-
-const KEEPS_ANSWERS: ReadonlySet<string> = new Set(['idempotency', 'cache']);
-
-/** What keeps answers stands behind the recording that gives them: neither gets to see what the other gave. */
-function inReplayOrder<Each extends Step>(steps: readonly Each[]): Each[] {
-  const keeping = steps.filter(({ plugin }) => KEEPS_ANSWERS.has(plugin.name));
-  const rest = steps.filter((step) => !keeping.includes(step));
-  const at = rest.findIndex(({ plugin }) => plugin.name === 'replay');
-  if (at < 0)
-    throw new Error(
-      'pipeline.tool: names no "replay", so that the recording of replay.file would answer nothing',
-    );
-  return [...rest.slice(0, at + 1), ...keeping, ...rest.slice(at + 1)];
-}
-
-function unknownName(name: string, known: readonly string[]): string {
-  const near = didYouMean(name, known);
-  return `there is no extension "${name}" here${near === undefined ? '' : `; did you mean "${near}"?`} Known: ${known.join(', ')}`;
 }
 
 function viewOf({ plugin, extension }: Step): PipelineStep {

@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
-import { createGateway, knownPlugins, type Gateway } from './create-gateway.ts';
+import { withSectionFaults } from './check-sections.ts';
+import { createGateway, type Gateway } from './create-gateway.ts';
+import { knownPlugins } from './known-plugins.ts';
 import { ownPaths, packagesDir } from '../adapters/create-egress-adapters.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
@@ -20,8 +22,8 @@ import type { Authenticator } from '../../ports/authenticator.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import type { SpecReader, SpecStore } from '../../ports/registry/spec-store.ts';
 import type { SqlDatabases } from '../../ports/egress/sql-databases.ts';
-import type { ToolsetWarning } from '../../registry/toolsets/toolset-definition.ts';
-import { positionOf, readSource } from '../../settings/settings-source.ts';
+import { problemAt, readSource } from '../../settings/settings-source.ts';
+import { SettingsError } from '../../settings/problems/settings-error.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface ToolsValidation {
@@ -33,6 +35,15 @@ export interface ToolsValidation {
   readonly moreAdvice: number;
   /** What would have asked the network and was left out. */
   readonly skipped: readonly string[];
+}
+
+/** The settings that `load` gives. Throws SettingsError, with what plugins refuse of them as well. */
+export function allFaultsOf(load: () => Settings): Settings {
+  try {
+    return load();
+  } catch (error) {
+    throw error instanceof SettingsError ? withSectionFaults(error) : error;
+  }
 }
 
 const PINS_FILE = 'pins.json';
@@ -85,9 +96,11 @@ export async function withUnservedGateway<Result>(
     const gateway = await createGateway(alone, ports);
     try {
       const { warnings, leftOut, ...loaded } = await gateway.sync.reload();
-      await gateway.toolsets.settled();
-      const ofToolsets = placed(gateway.toolsets.warnings, settings);
-      const found = { ...loaded, warnings: [...warnings, ...leftOut, ...ofToolsets] };
+      await Promise.all([gateway.toolsets.settled(), gateway.unmatchedPolicy.settled()]);
+      // A tool that was left out may be the one that a rule is for.
+      const ofPolicy = skipped.size === 0 ? gateway.unmatchedPolicy.warnings : [];
+      const ofSettings = placed([...gateway.toolsets.warnings, ...ofPolicy], settings);
+      const found = { ...loaded, warnings: [...warnings, ...leftOut, ...ofSettings] };
       return await use(gateway, { ...found, skipped: [...skipped] });
     } finally {
       await gateway.close();
@@ -99,14 +112,15 @@ export async function withUnservedGateway<Result>(
   }
 }
 
-function placed(warnings: readonly ToolsetWarning[], { configFile }: Settings): readonly Problem[] {
+interface PlacedWarning {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+function placed(warnings: readonly PlacedWarning[], { configFile }: Settings): readonly Problem[] {
   if (warnings.length === 0) return [];
   const source = readSource(configFile, false);
-  return warnings.map(({ path, message }) => ({
-    ...positionOf(path, source, {}),
-    path: path.join('.'),
-    message,
-  }));
+  return warnings.map((warning) => problemAt(warning, source, {}));
 }
 
 /** Its limits, database and keys are of no concern to its tools. */

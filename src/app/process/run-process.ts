@@ -126,10 +126,17 @@ function orderOf({ gateway }: Service) {
   return { request: names(gateway.pipeline.request), tool: names(gateway.pipeline.tool) };
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${startFailure(error)}\n`);
+main().catch(async (error: unknown) => {
+  process.stderr.write(`${startFailure(await withAllFaults(error))}\n`);
   process.exit(1);
 });
+
+/** Plugins are loaded only now: whoever mends the file is told all of it at once. */
+async function withAllFaults(error: unknown): Promise<unknown> {
+  if (!(error instanceof SettingsError)) return error;
+  const { withSectionFaults } = await import('../gateway/check-sections.ts');
+  return withSectionFaults(error);
+}
 
 function startFailure(error: unknown): string {
   if (error instanceof LoadError)

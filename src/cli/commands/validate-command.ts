@@ -66,7 +66,7 @@ async function check(
   { config, online }: ValidateOptions,
   io: CliIo,
 ): Promise<Checked> {
-  const [{ validateTools }, { loadSettings }, { SettingsError }] = await Promise.all([
+  const [{ allFaultsOf, validateTools }, { loadSettings }, { SettingsError }] = await Promise.all([
     import('../../app/gateway/validate-tools.ts'),
     import('../../settings/load-settings.ts'),
     import('../../settings/problems/settings-error.ts'),
@@ -74,7 +74,8 @@ async function check(
   assumeDemoUpstream();
   const seen = (problem: Problem) => seenFrom(io.cwd, problem);
   try {
-    const said = loadSettings(config === undefined ? io.env : { ...io.env, UTE_CONFIG: config }, io.cwd);
+    const env = config === undefined ? io.env : { ...io.env, UTE_CONFIG: config };
+    const said = allFaultsOf(() => loadSettings(env, io.cwd));
     const { problems, warnings, advice, ...found } = await validateTools(
       paths.length === 0 ? said : { ...said, loaders: [filesOf(paths, io.cwd)] },
       online === true,

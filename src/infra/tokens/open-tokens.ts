@@ -4,7 +4,6 @@ import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { IssuerSettings } from '../../settings/auth-settings.ts';
-import { unknownRole } from '../../contract/call/principal.ts';
 import type { Roles } from '../keys/known-key.ts';
 import { degradedGauge } from '../telemetry/degraded-gauge.ts';
 import { fetchKeys } from './fetch-keys.ts';
@@ -30,10 +29,8 @@ export interface Tokens {
   stop(): void;
 }
 
-/** Throws Error for a role that is not there. */
 export function openTokens(issuers: readonly IssuerSettings[], needs: TokensNeeds): Tokens {
   const { http, clock, log, metrics, roles } = needs;
-  for (const issuer of issuers) requireRoles(issuer, roles());
   const unread = metrics.gauge(ACCESS_SERIES.ute_issuer_keys_unread);
   const degraded = degradedGauge(metrics, 'tokens');
   const awayCount = () => all.filter(({ isAway }) => isAway).length;
@@ -62,12 +59,4 @@ export function openTokens(issuers: readonly IssuerSettings[], needs: TokensNeed
       for (const keys of all) keys.stop();
     },
   };
-}
-
-function requireRoles({ issuer, roles, default_roles: always }: IssuerSettings, declared: Roles): void {
-  const unknown = unknownRole([...always, ...Object.values(roles).flat()], declared);
-  if (unknown === undefined) return;
-  throw new Error(
-    `auth.issuers: ${issuer} maps to the role "${unknown}", which is none of admin, agent, platform_admin and auth.roles`,
-  );
 }

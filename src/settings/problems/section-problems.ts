@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { faultsOf, type Parsed, type Path } from '../../lib/faults/faults.ts';
 import { isSecretVariable } from '../../lib/mcp/secret-variables.ts';
-import { positionOf, type Environment, type Source } from '../settings-source.ts';
+import { problemAt, type Environment, type Source } from '../settings-source.ts';
 
 /** `parsed.base`: where the part stands. A value that may be a secret is not told. */
 export function sectionProblems(
@@ -12,10 +12,9 @@ export function sectionProblems(
   source: Source,
   env: Environment,
 ): Problem[] {
-  return faultsOf(error, { ...parsed, isSecret }).map(({ path, message }) => {
-    const names = path.map(String);
-    return { ...positionOf(names, source, env), path: names.join('.'), message };
-  });
+  return faultsOf(error, { ...parsed, isSecret }).map(({ path, message }) =>
+    problemAt({ path: path.map(String), message }, source, env),
+  );
 }
 
 function isSecret(path: Path, found: unknown): boolean {
