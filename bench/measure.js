@@ -45,9 +45,9 @@ const STARTS = 5;
 export const ROUNDS_OF_A_START = 3;
 
 /**
- * A process keeps for its life what chance gave it at its start: two of the same gateway were seen to differ by a tenth and more. So what is
- * held to a few percent is measured on several. `theirs` and `ours` start a gateway each; `measure` is given both, and gives the pairs
- * of `alternated` by the names of what was measured.
+ * A process keeps for its life what chance gave it at its start: two of the same gateway were seen to differ by a tenth and more. So
+ * what is held to a few percent is measured on several. `theirs` and `ours` start a gateway each; `measure` is given both, and gives
+ * the pairs of `alternated` by the names of what was measured.
  */
 export async function comparedStarts({ theirs, ours }, measure) {
   const all = {};
