@@ -251,7 +251,7 @@ export function describeAdmissionControl(name: string, factory: () => Promise<Ad
       });
 
       it('grants again after the time it told', async () => {
-        const quick = rate({ rate: 20, periodMs: 1000, burst: 1 });
+        const quick = rate({ rate: 1, periodMs: 1000, burst: 1 });
         await granted({ rates: [quick] });
         const { retryAfterMs } = await refused({ rates: [quick] });
         await harness.pass(retryAfterMs);
