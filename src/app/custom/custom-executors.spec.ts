@@ -113,6 +113,16 @@ describe('loadCustomExecutors', () => {
     ]);
   });
 
+  it('survives what cannot be read even once it is thrown', async () => {
+    const path = moduleOf('throw new Proxy({}, { get() { throw 1; } });', 'odd.mjs');
+    expect(await refusalsOf(path)).toMatchObject([
+      {
+        index: 0,
+        message: expect.stringMatching(/odd\.mjs cannot be imported: it threw what cannot be read/),
+      },
+    ]);
+  });
+
   it('refuses two of one name, naming both', async () => {
     const paths = ['one.mjs', 'two.mjs'].map((name) => moduleOf(`export const executor = ${WHOLE()};`, name));
     expect(await refusalsOf(...paths)).toMatchObject([

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
-import { loadEach, type ModuleProblem } from './load-each.ts';
+import { loadEach, thrownText, type ModuleProblem } from './load-each.ts';
 import { namedPorts } from './named-ports.ts';
 import type { ExecutorApi } from './own-plugins.ts';
 import { takenNames } from './taken-names.ts';
@@ -34,7 +34,7 @@ async function loadPlugin(path: string): Promise<AnyExecutorPlugin> {
   try {
     exported = (await import(pathToFileURL(path).href)) as Exports;
   } catch (cause) {
-    throw new Error(`custom executor ${path} cannot be imported: ${String(cause)}`, { cause });
+    throw new Error(`custom executor ${path} cannot be imported: ${thrownText(cause)}`, { cause });
   }
   const found = exported.executor ?? exported.default;
   if (found === undefined) throw refusal(path, 'expected an export `executor`, or a default export');
@@ -46,7 +46,7 @@ async function made(found: unknown, path: string): Promise<unknown> {
   try {
     return await (found as (api: ExecutorApi) => unknown)(EXECUTOR_API);
   } catch (cause) {
-    throw new Error(`custom executor ${path} cannot be made: ${String(cause)}`, { cause });
+    throw new Error(`custom executor ${path} cannot be made: ${thrownText(cause)}`, { cause });
   }
 }
 

@@ -64,6 +64,17 @@ describe('loadCustomExtensions', () => {
       "export const plugin = () => ({ name: 'a', summary: 'b' });",
       'must return {name, summary, create',
     ],
+    ['a plugin of nothing', 'export const plugin = () => null;', 'must return {name, summary, create'],
+    [
+      'a name that throws',
+      "export const plugin = () => ({ get name() { throw new Error('boom'); } });",
+      ': boom',
+    ],
+    [
+      'a function that throws',
+      "export const plugin = () => { throw new Error('boom'); };",
+      'cannot be made: Error: boom',
+    ],
     ['code that throws', "throw new Error('boom');", 'cannot be imported: Error: boom'],
   ])('refuses %s, naming the file', async (_what, text, message) => {
     const refused = await refusalsOf(moduleOf(text));

@@ -7,7 +7,7 @@ import { fromHooks } from '../../core/pipeline/from-hooks.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import type { Ports } from '../../ports/ports.ts';
 import { fromHookMethods, hasHookMethods, type HookMethods } from './hook-methods.ts';
-import { loadEach, type ModuleProblem } from './load-each.ts';
+import { loadEach, thrownText, type ModuleProblem } from './load-each.ts';
 import { namedPorts } from './named-ports.ts';
 import type { ExtensionApi, OwnExtension, PortName } from './own-plugins.ts';
 import { takenNames } from './taken-names.ts';
@@ -45,14 +45,14 @@ async function loadPlugin(path: string): Promise<CustomExtension> {
   try {
     exported = (await import(pathToFileURL(path).href)) as { plugin?: unknown };
   } catch (cause) {
-    throw new Error(`custom extension ${path} cannot be imported: ${String(cause)}`, { cause });
+    throw new Error(`custom extension ${path} cannot be imported: ${thrownText(cause)}`, { cause });
   }
   if (typeof exported.plugin !== 'function') {
     throw new Error(
       `custom extension ${path} must export a function \`plugin\` that returns name, summary and create`,
     );
   }
-  const plugin = (exported.plugin as (api: ExtensionApi) => Written)(EXTENSION_API);
+  const plugin = made(exported.plugin as (api: ExtensionApi) => Written | undefined, path);
   const { name, summary, create, check, needs = [], priority = 0 } = plugin;
   const { optionsSchema = z.strictObject({}) } = plugin;
   const who = `custom extension ${path}`;
@@ -61,8 +61,16 @@ async function loadPlugin(path: string): Promise<CustomExtension> {
       `${who}: plugin() must return {name, summary, create, needs?, priority?, optionsSchema?}`,
     );
   }
-  const made = (ports: Ports) => extensionOf(create.call(plugin, namedPorts(ports, needs, who)), who);
-  return { plugin: { name, summary, check, optionsSchema, create: made }, priority };
+  const createWith = (ports: Ports) => extensionOf(create.call(plugin, namedPorts(ports, needs, who)), who);
+  return { plugin: { name, summary, check, optionsSchema, create: createWith }, priority };
+}
+
+function made(plugin: (api: ExtensionApi) => Written | undefined, path: string): Written {
+  try {
+    return plugin(EXTENSION_API) ?? {};
+  } catch (cause) {
+    throw new Error(`custom extension ${path} cannot be made: ${thrownText(cause)}`, { cause });
+  }
 }
 
 /** Throws Error where `create` has not made an extension: at the start, and not at the first call. */

@@ -20,7 +20,7 @@ interface LoadedModules<Entry, Module> {
 }
 
 /** `load` throws Error with what is wrong. */
-export async function loadEach<Entry, Module>(
+export async function loadEach<Entry extends { readonly path: string }, Module>(
   entries: readonly Entry[],
   load: (entry: Entry) => Promise<Module>,
 ): Promise<LoadedModules<Entry, Module>> {
@@ -30,11 +30,21 @@ export async function loadEach<Entry, Module>(
   for (const [index, entry] of entries.entries()) {
     const done = loads[index];
     if (done?.status === 'fulfilled') modules.push({ entry, index, module: done.value });
-    else problems.push({ index, message: messageOf(done?.reason) });
+    else problems.push({ index, message: messageOf(done?.reason, entry.path) });
   }
   return { modules, problems };
 }
 
-function messageOf(reason: unknown): string {
-  return reason instanceof Error ? reason.message : String(reason);
+function messageOf(reason: unknown, path: string): string {
+  const said = reason instanceof Error ? reason.message : thrownText(reason);
+  return said.includes(path) ? said : `${path}: ${said}`;
+}
+
+/** A module may throw whatever it likes, and what cannot be read either. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'it threw what cannot be read';
+  }
 }

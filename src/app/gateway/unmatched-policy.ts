@@ -13,9 +13,6 @@ export interface PolicyWarning {
   readonly message: string;
 }
 
-/** Of one change. */
-const MOST_LINES = 50;
-
 export class UnmatchedPolicy {
   readonly #options;
   readonly #log: Log;
@@ -59,7 +56,7 @@ export class UnmatchedPolicy {
     const told = JSON.stringify(this.#warnings);
     if (told === this.#told) return;
     this.#told = told;
-    for (const { path, message } of this.#warnings.slice(0, MOST_LINES))
+    for (const { path, message } of this.#warnings)
       this.#log.warn(
         { path: path.join('.'), problem: message },
         'a policy rule names no tool that is there: it holds for none',

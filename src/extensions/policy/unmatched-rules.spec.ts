@@ -49,3 +49,10 @@ it('knows the name of a tool that is on trial in place of another', () => {
   const tried = functionOf({ name: 'pay', canary: { tool: 'pay_v2', percent: 5, by: 'tenant' } });
   expect(unmatched({ tools: ['pay_v2'] }, tried)).toEqual([]);
 });
+
+it('tells of the first fifty names alone, since each of them was compared with those of all tools', () => {
+  const tools = Array.from({ length: 100 }, (_, at) => `x${at}`);
+  const faults = unmatched({ tools }, pay);
+  expect(faults).toHaveLength(50);
+  expect(faults.at(-1)).toMatchObject({ path: ['rules', 0, 'tools', 49] });
+});

@@ -11,9 +11,13 @@ interface Known {
   readonly categories: ReadonlySet<string>;
 }
 
+const WILD = /[*?]/;
 const WHAT = { tools: 'tool or function', categories: 'category' } as const;
 
-/** Yields after each pattern. Paths start from the extension's options. */
+/** Enough to see what is wrong: each of them was compared with every name. */
+const MOST_FAULTS = 50;
+
+/** Yields after each pattern. Paths start from the extension's options. The first of them, where there are many. */
 export function* unmatchedRules({ rules }: PolicyOptions, set: ToolSet): Generator<void, OptionFault[]> {
   const known: Known = {
     tools: new Set(set.functions.flatMap(namesOf)),
@@ -29,17 +33,21 @@ export function* unmatchedRules({ rules }: PolicyOptions, set: ToolSet): Generat
     for (const { list, pattern, at } of patterns) {
       yield;
       if (isOne(pattern, known[list])) continue;
-      const near = didYouMean(pattern, known[list]);
-      const hint = near === undefined ? '' : `; did you mean "${near}"?`;
-      const message = `there is no ${WHAT[list]} "${pattern}", so the rule "${rule.name}" holds for none of that name${hint}`;
-      faults.push({ path: ['rules', index, list, at], message });
+      const message = `there is no ${WHAT[list]} "${pattern}", so the rule "${rule.name}" holds for none of that name`;
+      faults.push({ path: ['rules', index, list, at], message: message + hintOf(pattern, known[list]) });
+      if (faults.length === MOST_FAULTS) return faults;
     }
   }
   return faults;
 }
 
+function hintOf(pattern: string, known: ReadonlySet<string>): string {
+  const near = WILD.test(pattern) ? undefined : didYouMean(pattern, known);
+  return near === undefined ? '' : `; did you mean "${near}"?`;
+}
+
 function isOne(pattern: string, known: ReadonlySet<string>): boolean {
-  if (!/[*?]/.test(pattern)) return known.has(pattern);
+  if (!WILD.test(pattern)) return known.has(pattern);
   const isMatch = globMatcher([pattern]);
   for (const name of known) if (isMatch(name)) return true;
   return false;
