@@ -13,22 +13,25 @@ export interface Refused {
 
 export class SettingsError extends Error {
   readonly problems: readonly Problem[];
-  /** What the file says of who is let in, where that is whole by itself and the mistakes are elsewhere. */
-  readonly auth: Settings['auth'] | undefined;
-
-  /** No property that others enumerate: it holds secrets, and errors are logged. */
+  // No properties that a log would take from the error: they hold secrets and keys.
   readonly #refused: Refused | undefined;
+  readonly #auth: Settings['auth'] | undefined;
 
   constructor(problems: readonly Problem[], refused?: Refused, auth?: Settings['auth']) {
     super(problems.map(describeProblem).join('\n'));
     this.problems = problems;
     this.#refused = refused;
-    this.auth = auth;
+    this.#auth = auth;
     this.name = 'SettingsError';
   }
 
   /** Undefined where plugins alone have refused something. */
   get refused(): Refused | undefined {
     return this.#refused;
+  }
+
+  /** What the file says of who is let in, where that is whole by itself and the mistakes are elsewhere. */
+  get auth(): Settings['auth'] | undefined {
+    return this.#auth;
   }
 }
