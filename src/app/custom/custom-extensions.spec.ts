@@ -71,6 +71,11 @@ describe('loadCustomExtensions', () => {
       ': boom',
     ],
     [
+      'an error that cannot be read',
+      "export const plugin = () => ({ get name() { throw new Proxy(new Error('q'), { get() { throw 1; } }); } });",
+      'it threw what cannot be read',
+    ],
+    [
       'a function that throws',
       "export const plugin = () => { throw new Error('boom'); };",
       'cannot be made: Error: boom',

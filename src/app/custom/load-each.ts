@@ -36,14 +36,14 @@ export async function loadEach<Entry extends { readonly path: string }, Module>(
 }
 
 function messageOf(reason: unknown, path: string): string {
-  const said = reason instanceof Error ? reason.message : thrownText(reason);
+  const said = reason instanceof Error ? thrownText(reason, () => reason.message) : thrownText(reason);
   return said.includes(path) ? said : `${path}: ${said}`;
 }
 
 /** A module may throw whatever it likes, and what cannot be read either. */
-export function thrownText(thrown: unknown): string {
+export function thrownText(thrown: unknown, read: () => string = () => String(thrown)): string {
   try {
-    return String(thrown);
+    return read();
   } catch {
     return 'it threw what cannot be read';
   }
