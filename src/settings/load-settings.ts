@@ -41,23 +41,14 @@ export function loadSettings(env: Environment, cwd: string, text?: string): Sett
   const parsed = settingsSchema.safeParse(values);
   if (!parsed.success) problems.push(...problemsOf(parsed.error, values, source, env));
   for (const problem of toolsetProblems(values['toolsets'])) problems.push(problemAt(problem, source, env));
+  const right = parsed.success ? { settings: parsed.data, wrong: [] } : rightSections(values);
+  const wrong = new Set([...right.wrong, ...sectionsOf(problems)]);
   // Of a file that cannot be read nothing is known: the defaults contradict nobody.
-  if (source.problems.length === 0)
-    problems.push(...contradictionsIn(values, source, env, sectionsOf(problems)));
+  const found = source.problems.length > 0 ? [] : contradictions(right.settings, env, wrong);
+  problems.push(...found.map((each) => problemAt(each, source, env)));
   if (problems.length > 0 || !parsed.success)
     throw new SettingsError(problems, { values, source }, authAlone(source.values, values));
   return deepFreeze(withAbsolutePaths(parsed.data, file, cwd));
-}
-
-function contradictionsIn(
-  values: Readonly<Record<string, unknown>>,
-  source: Source,
-  env: Environment,
-  unread: readonly string[],
-): readonly Problem[] {
-  const { settings, wrong } = rightSections(values);
-  const found = contradictions(settings, env, new Set([...wrong, ...unread]));
-  return found.map((each) => problemAt(each, source, env));
 }
 
 /** Whose variables say what cannot be taken. */

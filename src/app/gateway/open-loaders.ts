@@ -4,7 +4,7 @@ import type { NamedLoader } from '../../registry/reload/tool-source.ts';
 import type { Ports } from '../../ports/ports.ts';
 import { LOADERS, type AnyLoaderPlugin } from '../../loaders/index.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
-import { positionOf, readSource } from '../../settings/settings-source.ts';
+import { problemAt, readSource } from '../../settings/settings-source.ts';
 import { checkLoaders } from './check-sections.ts';
 
 export interface ChosenLoader {
@@ -68,7 +68,7 @@ export class OpenedLoaders {
       const entries = source.values['loaders'];
       const index = Array.isArray(entries) ? entries.findIndex((each) => JSON.stringify(each) === said) : -1;
       const at = ['loaders', ...(index < 0 ? [] : [`${index}`]), ...path];
-      return { ...positionOf(at, source, process.env), path: at.join('.'), message };
+      return problemAt({ path: at, message }, source, process.env);
     };
   }
 }

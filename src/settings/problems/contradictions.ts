@@ -39,7 +39,7 @@ const CHECKS: readonly Check[] = [
 export function contradictions(
   settings: SettingsFile,
   env: Environment,
-  wrong: ReadonlySet<string> = new Set(),
+  wrong: ReadonlySet<string>,
 ): readonly Contradiction[] {
   return CHECKS.filter(({ of }) => !of.some((section) => wrong.has(section))).flatMap(({ find }) =>
     find(settings, env),
