@@ -29,3 +29,11 @@ it.each([
   const { problems } = await loadEach(entries.slice(0, 1), () => Promise.reject(thrown as Error));
   expect(problems).toEqual([{ index: 0, message }]);
 });
+
+it('names the module that is never done, and waits for no more', async () => {
+  const load = ({ path }: { path: string }) =>
+    path === '/own/b.mjs' ? new Promise<string>(() => undefined) : Promise.resolve(path);
+  const { modules, problems } = await loadEach(entries, load, 5);
+  expect(modules.map(({ index }) => index)).toEqual([0, 2]);
+  expect(problems).toEqual([{ index: 1, message: '/own/b.mjs: it took longer than 5 ms' }]);
+});

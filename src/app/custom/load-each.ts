@@ -1,4 +1,5 @@
 // An operator's own modules, each loaded by itself, so that all that is wrong with them is told at once.
+import { LateError } from '../../lib/timers/within.ts';
 
 interface Loaded<Entry, Module> {
   readonly entry: Entry;
@@ -19,12 +20,16 @@ interface LoadedModules<Entry, Module> {
   readonly problems: readonly ModuleProblem[];
 }
 
-/** `load` throws Error with what is wrong. */
+/** As a module may open what it needs while it is loaded. */
+const LOAD_WITHIN_MS = 30_000;
+
+/** `load` throws Error with what is wrong. One that does not end is a problem after `withinMs`. */
 export async function loadEach<Entry extends { readonly path: string }, Module>(
   entries: readonly Entry[],
   load: (entry: Entry) => Promise<Module>,
+  withinMs = LOAD_WITHIN_MS,
 ): Promise<LoadedModules<Entry, Module>> {
-  const loads = await Promise.allSettled(entries.map((entry) => load(entry)));
+  const loads = await Promise.allSettled(entries.map((entry) => loadedWithin(withinMs, load(entry))));
   const modules: Loaded<Entry, Module>[] = [];
   const problems: ModuleProblem[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -33,6 +38,17 @@ export async function loadEach<Entry extends { readonly path: string }, Module>(
     else problems.push({ index, message: messageOf(done?.reason, entry.path) });
   }
   return { modules, problems };
+}
+
+/** The timer keeps the process alive: one that waits for nothing else would end, and with success. */
+async function loadedWithin<Module>(ms: number, load: Promise<Module>): Promise<Module> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new LateError(ms)), ms);
+  try {
+    return await Promise.race([load, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function messageOf(reason: unknown, path: string): string {
